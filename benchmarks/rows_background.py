@@ -60,7 +60,8 @@ CLOSE = 'value = rt.Mondrian(cuts=cuts, labels="sets").plan(cells, close, Random
 PLANNED = "value = rt.plan(job, cells=cells, seed=1).recipe.groups"
 RECOUNTED = """
 from reticent.audit.audit import audit_staged
-value = audit_staged(release.folder, beside).promises[1].achieved
+from reticent.audit.subject import read_folder_subject
+value = audit_staged(read_folder_subject(release.folder), beside).promises[1].achieved
 """
 HANDED = """
 from reticent.audit.audit import AuditContext

@@ -12,6 +12,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,13 +30,15 @@ from reticent.errors import ColumnError, OutputExists, PromiseUnreachable, plura
 from reticent.format.folder import translate_disk_errors
 from reticent.job.job import Job
 from reticent.ledger import private_files, staging
-from reticent.ledger.commit import recover, require_target_free
+from reticent.ledger.commit import require_target_free
 from reticent.ledger.fingerprint import CountedRows
+from reticent.ledger.journal import recover
 from reticent.ledger.ledger import Ledger
 from reticent.ledger.paths import PLACE_FILE, encode_place, require_separate_folders, resolve_notes_folder
 from reticent.preconditions import require_whole_table_engine
 from reticent.progress import ProgressEvent
 from reticent.publish import publish
+from reticent.release.release import Release
 from reticent.validation import (
     flag,
     integer,
@@ -102,30 +105,38 @@ def publish_batches(
     stamp = ChangeStamp.read(source if rows is scanned else None)  # rows in memory stay what they are
     names = rows.collect_schema().names()
     if by not in names:
-        seen = None if worker.distributed else rows
-        raise ColumnError(f"There is no column {by!r} to batch by.", attempt=suggest_column(by, names, seen))
+        readable_rows = None if worker.distributed else rows
+        raise ColumnError(f"There is no column {by!r} to batch by.", attempt=suggest_column(by, names, readable_rows))
     columns = resolve_columns(job.columns, names, "drop")
     values = worker.count_distinct_rows(rows, [by]).rename({COUNT_COLUMN: _ROW_COUNT_COLUMN}).sort(by)
     _require_safe_column(by, values, columns.get(by))
-    handed = (lambda cut: cut) if worker.distributed or has_types(job.source, frame) else TextRows
-    parts = list(_cut_batches(worker, rows, by, values, handed, keep=by in columns))
-    _require_free_folders(to, [part.name for part in parts], force)
-    counted = worker.count_distinct_rows(
-        rows, [*find_columns_with_role(columns, Role.QUASI), *find_columns_with_role(columns, Role.SENSITIVE)]
-    )
-    whole = CountedRows(counted.drop(COUNT_COLUMN), counted[COUNT_COLUMN].to_numpy(), source)
-    book.require_not_published(to, whole, again)
-    book = book.for_batches(whole, to)
-    batches = []
-    for at, part in enumerate(parts):
-        progress(ProgressEvent(f"batch {at + 1} of {len(parts)}", at / len(parts)))
-        number = None if seed is None else seed + at
-        how: dict[str, Any] = {"seed": number, "force": force, "again": again, "ledger": book, "engine": engine}
+    is_typed = worker.distributed or has_types(job.source, frame)
+    source_batches = list(_cut_batches(worker, rows, by, values, is_typed=is_typed, keep=by in columns))
+    _require_free_folders(to, [batch.name for batch in source_batches], force)
+    keys = [*find_columns_with_role(columns, Role.QUASI), *find_columns_with_role(columns, Role.SENSITIVE)]
+    counted = worker.count_distinct_rows(rows, keys)
+    all_rows = CountedRows(counted.drop(COUNT_COLUMN), counted[COUNT_COLUMN].to_numpy(), source)
+    book.require_not_published(to, all_rows, again)
+    book = book.for_batches(all_rows, to)
+    summaries = []
+    for number, batch in enumerate(source_batches):
+        progress(ProgressEvent(f"batch {number + 1} of {len(source_batches)}", number / len(source_batches)))
         stamp.require_unchanged()
-        batches.append(_publish_batch(job, part, to / part.name, **how))
-    found = _summarize_batches(by, batches)
-    _write_summary(to, found, book.folder)
-    return found
+        publish_batch = partial(
+            publish,
+            job,
+            frame=batch.frame,
+            to=to / batch.name,
+            seed=None if seed is None else seed + number,
+            force=force,
+            again=again,
+            ledger=book,
+            engine=engine,
+        )
+        summaries.append(_summarize_batch(batch, publish_batch))
+    summary = _summarize_batches(by, summaries)
+    _write_summary(to, summary, book.folder)
+    return summary
 
 
 def _require_free_folders(to: Path, names: list[str], force: bool) -> None:
@@ -139,29 +150,27 @@ def _require_free_folders(to: Path, names: list[str], force: bool) -> None:
         require_target_free(to / name, force)
 
 
-def _write_summary(to: Path, found: dict[str, Any], ledger: Path) -> None:
+def _write_summary(to: Path, summary: dict[str, Any], ledger: Path) -> None:
     """Write the summary in the owner's folder, beside the batches' notes."""
     notes = resolve_notes_folder(to)
+    contents = {PLACE_FILE: encode_place(to), SUMMARY_FILE: json.dumps(summary, indent=1).encode() + b"\n"}
     with translate_disk_errors(notes):
         private_files.make_folder(notes)
-        for name, content in (
-            (PLACE_FILE, encode_place(to)),
-            (SUMMARY_FILE, json.dumps(found, indent=1).encode() + b"\n"),
-        ):
+        for name, content in contents.items():
             with staging.stage_file(notes / name, ledger=ledger) as path:
                 private_files.write_file(path, content)
 
 
-def _publish_batch(job: Job, part: SourceBatch, to: Path, **how: Any) -> dict[str, Any]:
-    """Publish one batch; the ledger was checked for all of them together before."""
+def _summarize_batch(batch: SourceBatch, publish_batch: Callable[[], Release]) -> dict[str, Any]:
+    """Publish one batch and summarize it; the ledger was checked for all of them together before."""
     try:
-        release = publish(job, frame=part.frame, to=to, **how)
+        release = publish_batch()
     except PromiseUnreachable as error:
-        return {"batch": to.name, "published": False, "source_rows": part.rows, "why": str(error)}
+        return {"batch": batch.name, "published": False, "source_rows": batch.rows, "why": str(error)}
     return {
-        "batch": to.name,
+        "batch": batch.name,
         "published": True,
-        "source_rows": part.rows,
+        "source_rows": batch.rows,
         "rows": release.manifest.rows,
         "withheld": release.manifest.withheld,
         "digest": release.digest,
@@ -169,15 +178,15 @@ def _publish_batch(job: Job, part: SourceBatch, to: Path, **how: Any) -> dict[st
     }
 
 
-def _summarize_batches(by: str, batches: list[dict[str, Any]]) -> dict[str, Any]:
-    kept = [entry for entry in batches if entry["published"]]
+def _summarize_batches(by: str, summaries: list[dict[str, Any]]) -> dict[str, Any]:
+    published = [summary for summary in summaries if summary["published"]]
     return {
         "batch_by": by,
-        "batches": batches,
-        "published": len(kept),
-        "unreachable": len(batches) - len(kept),
-        "rows": sum(entry["rows"] for entry in kept),
-        "withheld": sum(entry["withheld"] for entry in kept),
+        "batches": summaries,
+        "published": len(published),
+        "unreachable": len(summaries) - len(published),
+        "rows": sum(summary["rows"] for summary in published),
+        "withheld": sum(summary["withheld"] for summary in published),
         "promise": PER_BATCH_SENTENCE,
     }
 
@@ -191,7 +200,8 @@ def _require_safe_column(by: str, values: pl.DataFrame, column: Column | None) -
             attempt="an insensitive column or one without a role, such as the day of a delivery.",
         )
     rows = int(values[_ROW_COUNT_COLUMN].sum())
-    if missing := int(values.filter(pl.col(by).is_null())[_ROW_COUNT_COLUMN].sum()):
+    missing = int(values.filter(pl.col(by).is_null())[_ROW_COUNT_COLUMN].sum())
+    if missing:
         raise ColumnError(
             f"The column {by!r} to batch by is missing in {pluralize(missing, 'row')}.", attempt="filling it."
         )
@@ -214,15 +224,19 @@ class SourceBatch:
 
 
 def _cut_batches(
-    worker: Any, rows: Any, by: str, values: pl.DataFrame, handed: Callable[[Any], Any], *, keep: bool
+    engine: Any, rows: Any, by: str, values: pl.DataFrame, *, is_typed: bool, keep: bool
 ) -> Iterator[SourceBatch]:
-    """Yield each batch, in the order of the column's values; `handed` marks rows of a CSV as such."""
+    """Yield each batch, in the order of the column's values; rows without types are marked as those of a CSV.
+
+    The column itself is left out unless it is to be kept.
+    """
     columns = [name for name in rows.collect_schema().names() if keep or name != by]
-    seen: set[str] = {SUMMARY_FILE, PLACE_FILE}  # the owner's folder has the batches' notes beside these
-    for at, many in enumerate(values[_ROW_COUNT_COLUMN]):
-        value = values[by][at : at + 1]
+    taken_names: set[str] = {SUMMARY_FILE, PLACE_FILE}  # the owner's folder has the batches' notes beside these
+    for index, row_count in enumerate(values[_ROW_COUNT_COLUMN]):
+        value = values[by][index : index + 1]
         name = re.sub(r"[^A-Za-z0-9._-]+", "-", str(value.item())).strip("-.") or "batch"
-        while name in seen:
+        while name in taken_names:
             name += "-2"
-        seen.add(name)
-        yield SourceBatch(name, many, handed(worker.filter_equal(rows, by, value, columns)))
+        taken_names.add(name)
+        batch_rows = engine.filter_equal(rows, by, value, columns)
+        yield SourceBatch(name, row_count, batch_rows if is_typed else TextRows(batch_rows))

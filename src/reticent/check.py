@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, asdict, dataclass, field, fields, replace
-from fractions import Fraction
 from functools import partial
 from time import process_time
 from typing import Any
@@ -41,22 +40,20 @@ from reticent.data.spelling import SpellingVariants, find_spelling_variants
 from reticent.engines.engine import Engine, EngineContext
 from reticent.errors import JobError, PromiseUnreachable, RequestError, ReticentError, suggest
 from reticent.job.job import Job
+from reticent.job_table import load_populations, read_and_count
 from reticent.ledger.staging import make_temp_dirs
 from reticent.loss_explanation import LossExplanation, PromiseTrials, explain_loss
 from reticent.methods.base import Method
 from reticent.methods.recipe_planning import (
     count_lone_people,
-    plan_recipe,
-    relabel_recipe,
     select_method_promises,
     warn_of_lone_people,
 )
 from reticent.models.promise import CandidateGroups, Promises
+from reticent.planning import plan_recipe
 from reticent.preconditions import require_promises_supported, require_whole_table_engine
 from reticent.progress import ProgressCallback, ProgressEvent
-from reticent.publish import load_populations, read_and_count
 from reticent.randomness import Random
-from reticent.recipe.group_labels import draw_padded_ends
 from reticent.recipe.recipe import Recipe
 from reticent.time_limit import TimeLimitReached, run_within
 from reticent.validation import is_callable, is_engine, is_job, names, optional, seconds, validate_arguments
@@ -141,8 +138,8 @@ def summarize_plan(
 ) -> tuple[PlanSummary, Recipe | None]:
     """Plan the job by a method; return the summary of the plan, and the recipe (None if there is none)."""
     try:
-        recipe = _plan_recipe(job, method, cells, watch, progress)
-        writer = registry.load_writer(method.kind).from_recipe(recipe, columns)
+        planned = plan_recipe(job.at(method=method), cells, columns, Random.secure(), progress=progress, watch=watch)
+        writer = planned.writer
     except PromiseUnreachable as error:
         return PlanSummary(method.name, False, why=str(error)), None
     except RequestError as error:
@@ -151,7 +148,7 @@ def summarize_plan(
         return PlanSummary(method.name, False, why=error.what), None
     said = writer.summarize_plan(getattr(method, "weights", None))
     alone = count_lone_people(writer.recipe) if writer.generalizes else None
-    return PlanSummary(method.name, True, withheld=writer.recipe.withheld, alone=alone, **said), recipe
+    return PlanSummary(method.name, True, withheld=writer.recipe.withheld, alone=alone, **said), planned.recipe
 
 
 def summarize_other_method(
@@ -233,20 +230,9 @@ def _take_cells(cells: Cells, some: slice) -> Cells:
 def _plan_for_timing(job: Job, method: Method, cells: Cells, some: slice) -> None:
     """Plan a few cells, to measure the time that planning takes."""
     try:
-        _plan_recipe(job, method, _take_cells(cells, some), lambda now: True)
+        plan_recipe(job.at(method=method), _take_cells(cells, some), {}, Random.secure(), watch=lambda now: True)
     except ReticentError:
         return
-
-
-def _plan_recipe(
-    job: Job, method: Method, cells: Cells, watch: Watch = None, progress: ProgressCallback = lambda step: None
-) -> Recipe:
-    at_most = job.release.suppress_at_most if registry.load_writer(method.kind).generalizes else Fraction(0)
-    rng = Random.secure()
-    recipe = draw_padded_ends(
-        plan_recipe(job.prepare, method, cells, job.promises, rng, at_most, progress, watch=watch), rng
-    )
-    return relabel_recipe(select_method_promises(job.prepare, job.promises), cells, recipe)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,121 +17,125 @@ from typing import Any
 from reticent.attacks.composition.alignment import align_releases
 from reticent.attacks.composition.attack import CompositionOutcome, attack_aligned_releases
 from reticent.errors import PromiseUnreachable, ReticentError, pluralize
+from reticent.job.job import Job
 from reticent.ledger.fingerprint import CountedRows
 from reticent.ledger.ledger import Ledger, RepeatedRelease
 from reticent.ledger.paths import compute_release_digest
-from reticent.progress import ProgressCallback, ProgressEvent
 from reticent.release.release import Release
+
+MAX_NAMED_FOLDERS = 4
 
 
 def check_composition(
-    joining: CompositionCheck, staged: Path, ledger: Any, progress: ProgressCallback
-) -> tuple[str, ...]:
-    """Return what this release and earlier ones of the same people reveal together, as notices for the owner; or refuse."""
-    progress(ProgressEvent("joining with earlier releases", 0.95))
-    return tuple(joining(staged, Ledger.open(ledger)))
+    job: Job, frame: Any, rows: CountedRows, distributed: bool, staged: Path, ledger: Ledger
+) -> list[str]:
+    """Check a staged release with all earlier ones of the same people; return sentences for the owner.
+
+    `rows` are the job's, from its source or a frame; `distributed` rows are on other machines, and joining is left to a
+    machine that holds them.  The list is empty if the ledger knows no earlier release of these people.
+    """
+    source = job.source if frame is None else frame
+    check = CompositionCheck(source, job.source.missing, job.release.together, distributed)
+    return check.run(staged, ledger, rows)
 
 
 @dataclass(frozen=True, eq=False)
 class CompositionCheck:
-    """What a staged release is joined over: the source (or the frame) and its rows; `limit` is the greatest belief allowed.
-
-    `elsewhere`: the rows are on other machines.  Joining reads them, and is left to a machine that holds them.
-    """
+    """What releases are joined over: the source (or the frame); `limit` is the greatest belief that is allowed."""
 
     source: Any
-    missing: tuple[str, ...]
-    rows: CountedRows
+    null_values: tuple[str, ...]
     limit: Fraction | None
-    elsewhere: bool = False
+    distributed: bool = False
 
-    def __call__(self, staged: Path, ledger: Ledger) -> list[str]:
-        """Return sentences for the owner; none if the ledger knows no earlier release of these people."""
-        earlier = {repeat.entry["digest"]: repeat for repeat in ledger.find_repeats(self.rows)}
-        if not earlier:
+    def run(self, staged: Path, ledger: Ledger, rows: CountedRows) -> list[str]:
+        """Join the staged release with each earlier one of these rows that can be joined."""
+        repeats = {repeat.entry["digest"]: repeat for repeat in ledger.find_repeats(rows)}
+        if not repeats:
             return []
-        there = []
-        said = []
-        latest = {(entry["folder"], entry["release"]): entry["digest"] for entry in ledger.read_entries()}
-        for repeat in earlier.values():
-            place = repeat.entry["folder"], repeat.entry["release"]
+        latest_digests = {(entry["folder"], entry["release"]): entry["digest"] for entry in ledger.read_entries()}
+        joined: list[Path] = []
+        sentences: list[str] = []
+        for repeat in repeats.values():
+            place = (repeat.entry["folder"], repeat.entry["release"])
             folder = Path(*place)
-            if latest[place] != repeat.entry["digest"]:
+            digest = repeat.entry["digest"]
+            if latest_digests[place] != digest:
                 day = repeat.entry["at"][:10]
-                said.append(
-                    self._report_unknown_composition(
-                        repeat, f"a later one replaced it, and only who was given that of {day} has it"
-                    )
-                )
+                reason = f"a later one replaced it, and only who was given that of {day} has it"
+                sentences.append(self._report_not_joined(repeat, reason))
                 continue
-            if compute_release_digest(folder) != repeat.entry["digest"]:
-                said.append(
-                    self._report_unknown_composition(
-                        repeat, "it is not where it was put, or was changed", "putting it back, or "
-                    )
-                )
+            if compute_release_digest(folder) != digest:
+                reason = "it is not where it was put, or was changed"
+                sentences.append(self._report_not_joined(repeat, reason, "putting it back, or "))
                 continue
-            why = self._explain_misfit(Release(folder))
-            there += [folder] if why is None else []
-            said += [] if why is None else [self._report_unknown_composition(repeat, why)]
-        if there:
-            said.append(self._check_joint_belief(staged, there))
-        return said
+            misfit = self._explain_misfit(Release(folder))
+            if misfit is None:
+                joined.append(folder)
+            else:
+                sentences.append(self._report_not_joined(repeat, misfit))
+        if joined:
+            sentences.append(self._check_joint_belief(staged, joined))
+        return sentences
 
     def _explain_misfit(self, release: Release) -> str | None:
         """Explain why an earlier release cannot be joined; None if it can."""
-        if self.elsewhere:
+        if self.distributed:
             return "rows are on a cluster, and `reticent attack --with` joins releases on one machine"
         try:
-            align_releases([release], self.source, self.missing)
+            align_releases([release], self.source, self.null_values)
         except ReticentError as error:
             return error.what[:1].lower() + error.what[1:].rstrip(".")
         return None
 
-    def _report_unknown_composition(self, repeat: RepeatedRelease, why: str, remedy: str = "") -> str:
+    def _report_not_joined(self, repeat: RepeatedRelease, reason: str, remedy: str = "") -> str:
+        """Describe a release that was not joined; raise if the job sets a limit, which nothing shows to hold then."""
         name = repeat.entry["release"]
         if self.limit is not None:
             raise PromiseUnreachable(
-                f"Nothing shows what this release and {name!r} say together: {why}.",
+                f"Nothing shows what this release and {name!r} say together: {reason}.",
                 why=f"The job allows a belief of at most {self.limit} from both ([release] together), and {name!r} may be out.",
                 attempt=f"{remedy}leaving `together` out of [release], or publishing nothing new of these people.",
             )
-        return f"The earlier release {name!r} was not joined with this one: {why}."
+        return f"The earlier release {name!r} was not joined with this one: {reason}."
 
-    def _check_joint_belief(self, staged: Path, there: Sequence[Path]) -> str:
+    def _check_joint_belief(self, staged: Path, earlier: Sequence[Path]) -> str:
+        """Describe what is believed from all releases together; raise if that may exceed the limit."""
         try:
-            together = align_releases([Release(one) for one in (staged, *there)], self.source, self.missing)
-            found = attack_aligned_releases(together)
+            releases = [Release(folder) for folder in (staged, *earlier)]
+            outcome = attack_aligned_releases(align_releases(releases, self.source, self.null_values))
         except ReticentError as error:
             if self.limit is not None:
                 raise
             return f"The releases were not joined: {error.what}"
-        if self.limit is not None and (above := found.count_people_above(self.limit)):
+        above = 0 if self.limit is None else outcome.count_people_above(self.limit)
+        if above:
             raise PromiseUnreachable(
-                f"With {_list_folder_names(there)}, something is believed of {above:,} of {found.targets:,} people above {self.limit}; "
+                f"With {_list_folder_names(earlier)}, something is believed of {above:,} of {outcome.targets:,} people above {self.limit}; "
                 "nothing was kept.",
-                why=f"The worst belief is {found.worst_posterior:.3f} from all releases together and "
-                f"{found.details['worst_alone']:.3f} from one alone.",
+                why=f"The worst belief is {outcome.worst_posterior:.3f} from all releases together and "
+                f"{outcome.details['worst_alone']:.3f} from one alone.",
                 attempt="publishing nothing new of these people, fewer quasi-identifiers, a stricter promise, or a greater `together`.",
             )
-        return describe_composition(found, there)
+        return describe_composition(outcome, earlier)
 
 
-def describe_composition(found: CompositionOutcome, there: Sequence[Path]) -> str:
+def describe_composition(outcome: CompositionOutcome, earlier: Sequence[Path]) -> str:
     """Describe, in counts, what releases reveal together."""
-    beside = found.details
-    above = "" if beside["exceeds"] is None else f" {beside['exceeds']:,} stand above what one of them promises."
-    if beside["departed"]:
+    details = outcome.details
+    above = "" if details["exceeds"] is None else f" {details['exceeds']:,} stand above what one of them promises."
+    if details["departed"]:
         above += (
-            f" {pluralize(beside['departed'], 'row', 'of theirs is', 'of theirs are')} of nobody in this table any more; "
-            f"of {found.unbounded:,} people, who may be those who changed since, anything may be believed."
+            f" {pluralize(details['departed'], 'row', 'of theirs is', 'of theirs are')} of nobody in this table any more; "
+            f"of {outcome.unbounded:,} people, who may be those who changed since, anything may be believed."
         )
     return (
-        f"Joined with {_list_folder_names(there)}: {beside['half']:.1%} of {found.targets:,} people have a value that is believed at .5 or "
-        f"more ({beside['half_alone']:.1%} from one release alone); the worst belief is {found.worst_posterior:.3f} "
-        f"({beside['worst_alone']:.3f} alone).{above} Counted exactly for {beside['exact']:,} people, balanced for the others."
+        f"Joined with {_list_folder_names(earlier)}: {details['half']:.1%} of {outcome.targets:,} people have a value that is believed at .5 or "
+        f"more ({details['half_alone']:.1%} from one release alone); the worst belief is {outcome.worst_posterior:.3f} "
+        f"({details['worst_alone']:.3f} alone).{above} Counted exactly for {details['exact']:,} people, balanced for the others."
     )
 
 
-def _list_folder_names(there: Sequence[Path]) -> str:
-    return ", ".join(repr(folder.name) for folder in there[:4]) + (", ..." if len(there) > 4 else "")
+def _list_folder_names(folders: Sequence[Path]) -> str:
+    names = ", ".join(repr(folder.name) for folder in folders[:MAX_NAMED_FOLDERS])
+    return names + (", ..." if len(folders) > MAX_NAMED_FOLDERS else "")

@@ -1,4 +1,7 @@
-"""Planning without publishing: what a method would make of a table, and how good that is.  Nothing is written.
+"""Planning: from the counted cells of a job's table to a recipe in its writer; and planning without publishing.
+
+`plan_recipe` is how `publish`, `check` and `plan` plan a job, so that what is predicted is what is published.  For
+users who plan without publishing, and nothing is written:
 
 count(job, frame=people)      the cells of a table, to plan on several times
 plan(job, frame=people)       the groups that the job's method makes, and their loss
@@ -9,8 +12,9 @@ measure(planned)              every measure that an audit would report of the gr
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -31,23 +35,22 @@ from reticent.engines.engine import Engine, EngineContext
 from reticent.errors import JobError, RequestError, pluralize
 from reticent.format.manifest import ColumnEntry, parse_component, parse_promise
 from reticent.job.job import Job
+from reticent.job_table import load_populations, read_and_count
 from reticent.labels.adversary_view import Boxes, find_covers, list_range_ends
 from reticent.labels.scale import make_scale
 from reticent.ledger.staging import make_temp_dirs
-from reticent.methods.recipe_planning import plan_recipe as compose
-from reticent.methods.recipe_planning import relabel_recipe, select_method_promises
+from reticent.methods.recipe_planning import Watch, compose_recipe
 from reticent.preconditions import require_promises_supported
-from reticent.publish import load_populations, read_and_count
+from reticent.progress import ProgressCallback
 from reticent.randomness import Random
 from reticent.recipe.column_entries import build_quasi_entry
-from reticent.recipe.group_labels import GroupLabels, build_group_labels, draw_padded_ends, merge_equal_labels
+from reticent.recipe.group_labels import GroupLabels, build_group_labels
+from reticent.recipe.kind import Writer
 from reticent.recipe.loss import compute_label_losses, compute_weight_shares
 from reticent.recipe.recipe import Recipe
 from reticent.utility import loss
 from reticent.validation import flag, integer, is_callable, is_engine, is_job, is_plan, optional, validate_arguments
 from reticent.validation import is_cells as counted_cells
-
-Watch = Callable[[Any], bool | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,9 +180,10 @@ class Plan:
 @validate_arguments(job=is_job, engine=is_engine)
 def count(job: Job, *, frame: Any = None, engine: str | Engine = catalogue.DEFAULT_ENGINE) -> Cells:
     """Count the cells of the job's table: its distinct combinations with the number of rows of each."""
-    with make_temp_dirs(None) as room:
-        counted = read_and_count(registry.load_engine(engine), job, frame, EngineContext(make_temp_dir=room))[-1].cells
-    return combine_sensitive(counted) if job.jointly else counted
+    with make_temp_dirs(None) as make_temp_dir:
+        context = EngineContext(make_temp_dir=make_temp_dir)
+        _, _, counted = read_and_count(registry.load_engine(engine), job, frame, context)
+    return combine_sensitive(counted.cells) if job.jointly else counted.cells
 
 
 @validate_arguments(
@@ -207,17 +211,62 @@ def plan(
     """
     require_promises_supported(job)
     _require_consistent_request(job, frame, cells, watch)
-    counted = count(job, frame=frame) if cells is None else combine_sensitive(cells) if job.jointly else cells
-    asked = load_populations(job, _resolve_columns(job, counted), counted).promises
+    if cells is None:
+        cells = count(job, frame=frame)
+    counted = combine_sensitive(cells) if job.jointly else cells
+    columns = _resolve_columns(job, counted)
+    loaded = load_populations(job, columns, counted)
     started = time.process_time()
-    withholding = job.release.suppress_at_most
-    rng = Random.from_optional_seed(seed)
-    recipe = compose(job.prepare, job.method, counted, asked, rng, withholding, progress, watch)
+    planned = plan_recipe(loaded, counted, columns, Random.from_optional_seed(seed), progress=progress, watch=watch)
     seconds = time.process_time() - started
-    recipe = draw_padded_ends(replace(recipe, cells=counted), rng)
-    labelled = merged and registry.load_writer(job.method.kind).generalizes
-    recipe = relabel_recipe(select_method_promises(job.prepare, asked), counted, recipe)
-    return Plan(job, merge_equal_labels(recipe)[0] if labelled else recipe, seconds)
+    is_merged = merged and registry.load_writer(job.method.kind).generalizes
+    return Plan(job, planned.writer.recipe if is_merged else planned.recipe, seconds)
+
+
+def plan_recipe(
+    job: Job,
+    cells: Cells,
+    columns: Mapping[str, Column],
+    rng: Random,
+    *,
+    published: Cells | None = None,
+    progress: ProgressCallback = lambda stage: None,
+    watch: Watch | None = None,
+) -> PlannedRecipe:
+    """Plan a job on counted cells by its stages and its method; return the recipe with its labels, ready for its writer.
+
+    `cells` have the column that combines the sensitive ones where the job takes them jointly; `published` are the cells
+    as they are published, without it.  Raises `PromiseUnreachable` if no groups keep the promises.
+    """
+    generalizes = registry.load_writer(job.method.kind).generalizes
+    recipe = compose_recipe(
+        job.prepare,
+        job.method,
+        cells,
+        job.promises,
+        rng,
+        published=published,
+        suppress_at_most=job.release.suppress_at_most if generalizes else Fraction(0),
+        progress=progress,
+        watch=watch,
+    )
+    return PlannedRecipe(recipe, columns, job.method.kind)
+
+
+@dataclass(frozen=True, eq=False)
+class PlannedRecipe:
+    """A recipe that keeps the promises, with its final labels; groups of it may still read the same."""
+
+    recipe: Recipe
+    columns: Mapping[str, Column]
+    kind: str
+
+    @cached_property
+    def writer(self) -> Writer:
+        """The recipe in the writer of its kind: groups that read the same are one, and every row has one outcome."""
+        writer = registry.load_writer(self.kind).from_recipe(self.recipe, self.columns)
+        writer.recipe.require_conserved()
+        return writer
 
 
 def _require_consistent_request(job: Job, frame: Any, cells: Cells | None, watch: Watch | None) -> None:

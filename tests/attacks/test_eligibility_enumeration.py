@@ -161,10 +161,10 @@ def test_all_releases_of_zipf_counts_are_attacked_exactly(l, worst):
 
 def test_a_million_records_have_certain_bounds_or_exact_figures():
     counts = [220_000 // i for i in range(1, 51)]
-    found = compute_suppression_risk(counts, 8, "randomized", most=12)
+    found = compute_suppression_risk(counts, 8, "randomized", max_releases=12)
     assert found.how == "bounds" and found.attacked < found.releases
     assert 1 / 8 < found.low <= found.worst_posterior <= found.high < found.low + 0.001
-    assert compute_suppression_risk(counts, 8, "calibrated", most=12).worst_posterior == 1 / 8
+    assert compute_suppression_risk(counts, 8, "calibrated", max_releases=12).worst_posterior == 1 / 8
     assert (
         compute_suppression_risk(counts, 8, "unsafe").how == compute_suppression_risk(counts, 8, "safe").how == "exact"
     )

@@ -32,7 +32,7 @@ def tables(points: list[int], values: list[int], shown: list[tuple]) -> Candidat
 
 
 def stub(points: list[int], l: int) -> SimpleNamespace:  # noqa: E741
-    return SimpleNamespace(shown=lambda table, key: oracle.cut(points, tuple(map(int, table)), l, key))
+    return SimpleNamespace(publish_table=lambda table, key: oracle.cut(points, tuple(map(int, table)), l, key))
 
 
 def test_beliefs_equal_an_enumeration_of_all_tables_and_keys_on_two_thousand_tiny_tables():

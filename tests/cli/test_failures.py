@@ -159,7 +159,7 @@ STAGES = {
     "reading": "reticent.engines.local.count_rows",
     "planning": "reticent.methods.mondrian.Mondrian.plan",
     "writing": "reticent.release.bundle._write_manifest",
-    "auditing": "reticent.publish.audit_staged_release",
+    "auditing": "reticent.tables.audit_staged",
 }
 
 

@@ -25,9 +25,9 @@ from reticent.release import bundle
 from tests.faults.injection import broken, digests, disagreeing, stale
 from tests.support.hostile_cases import prepare
 
-auditing, publishing = (importlib.import_module(f"reticent.{name}") for name in ("audit.audit", "publish"))
+auditing, reading = (importlib.import_module(f"reticent.{name}") for name in ("audit.audit", "job_table"))
 PLACES = {
-    "reading": (publishing, "scan_job_source"),
+    "reading": (reading, "scan_job_source"),
     "counting": (local, "count_rows"),
     "applying": (local, "apply_recipe"),
     "writing": (bundle, "write_bundle"),

@@ -63,7 +63,7 @@ PHASES = {
     "scattering": "reticent.engines.external_sort.DiskBuckets.put_rows",
     "gathering": "reticent.engines.stream._rank_frame",
     "writing": "reticent.release.bundle._write_manifest",
-    "auditing": "reticent.publication_audit.audit_staged",
+    "auditing": "reticent.tables.audit_staged",
 }
 
 

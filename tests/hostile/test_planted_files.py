@@ -12,7 +12,7 @@ import pytest
 import reticent as rt
 from reticent.cli.commands import COMMANDS
 from reticent.cli.startup import READING_COMMANDS, WRITING_COMMANDS
-from reticent.ledger.commit import recover
+from reticent.ledger.journal import recover
 from tests.hostile.planted_files import AROUND, INSIDE, JOURNALS, World, abandon, snapshot
 from tests.support.good_command_lines import GOOD, prepared
 from tests.support.hostile_cases import Case, Ran, run

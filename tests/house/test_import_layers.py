@@ -53,18 +53,19 @@ LAYERS = {
     # An adversary knows the method.
     "attacks": "data estimate format kernels labels ledger methods models recipe registry release release.release",
     "preconditions": "data job methods registry",
-    "composition_check": "attacks ledger release.release",  # joins a release with earlier ones before it is committed
-    "publication_audit": "audit data engines job recipe",
-    "partitioned": "audit data engines format job ledger methods models recipe registry release",
-    "publish": "audit composition_check data engines format job ledger methods partitioned preconditions publication_audit recipe "
-    "registry release release.release",
-    "batches": "data format job ledger preconditions publish",
+    "composition_check": "attacks job ledger release.release",  # joins a release with earlier ones before it is committed
+    "job_table": "data engines job preconditions registry",  # a job's table, read and counted by an engine
+    "partitioned": "audit data engines format job job_table ledger methods models preconditions recipe registry release",
+    "planning": "attacks audit data engines format job job_table labels ledger methods preconditions recipe registry utility",
+    "tables": "audit data engines job job_table ledger methods planning recipe release",
+    "publish": "audit composition_check data engines format job job_table ledger methods partitioned preconditions "
+    "registry release release.release tables",
+    "batches": "data format job ledger preconditions publish release.release",
     "calibrate": "attacks methods",
     "loss_explanation": "data job models recipe registry",
-    "check": "budget data engines job ledger loss_explanation methods models preconditions publish recipe registry",
-    "planning": "attacks audit data engines format job labels ledger methods preconditions publish recipe registry utility",
+    "check": "budget data engines job job_table ledger loss_explanation methods models planning preconditions recipe registry",
     "report": "attacks audit charts data format labels ledger release release.release utility",
-    "compare": "attacks audit budget charts data job labels planning preconditions publish registry release.release report utility",
+    "compare": "attacks audit budget charts data job job_table labels planning preconditions publish registry release.release report utility",
     "sklearn": "data format job labels methods planning",
     "cli": None,  # the top: may use everything
     "__main__": "cli",

@@ -13,7 +13,7 @@ import reticent as rt
 from reticent.cli.startup import recover_interrupted_runs
 from reticent.errors import AlreadyPublished, DiskError, OutputExists, RequestError
 from reticent.ledger import atomic_rename, commit, journal, paths, private_files, staging
-from reticent.ledger.commit import recover
+from reticent.ledger.journal import recover
 from reticent.ledger.ledger import Ledger
 from tests.support.ledger_tables import job, people
 

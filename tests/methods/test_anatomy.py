@@ -255,7 +255,7 @@ def test_no_value_of_a_withheld_row_is_in_the_schema(monkeypatch):
             return False
 
         def prepare(self, cells, promises, rng):
-            from reticent.methods.recipe_planning import PreparedCells
+            from reticent.recipe.recipe import PreparedCells
 
             return PreparedCells.from_cells(
                 cells, np.where(cells.codes[:, 0] == cells.codes[:, 0].max(), cells.counts, 0)

@@ -9,7 +9,7 @@ import polars as pl
 import reticent as rt
 from reticent.engines import local
 from reticent.methods.mondrian import Mondrian
-from reticent.methods.recipe_planning import plan_recipe
+from reticent.methods.recipe_planning import compose_recipe
 from reticent.models.promise import Promises
 from reticent.randomness import Random
 from reticent.recipe.generalized import GeneralizedWriter
@@ -47,9 +47,9 @@ def test_a_row_that_is_not_published_keeps_its_group_and_is_not_withheld():
     columns = {"age": rt.quasi(), "illness": rt.sensitive()}
     counted = local.count_rows(people, columns)
     promises = Promises.from_iterable([rt.KAnonymity(5)])
-    recipe = plan_recipe([OneOfEach()], Mondrian(), counted.cells, promises, Random.from_seed(1))
+    recipe = compose_recipe([OneOfEach()], Mondrian(), counted.cells, promises, Random.from_seed(1))
     recipe.require_conserved()
-    whole = plan_recipe([], Mondrian(), counted.cells, promises, Random.from_seed(1))
+    whole = compose_recipe([], Mondrian(), counted.cells, promises, Random.from_seed(1))
     assert recipe.groups == whole.groups and recipe.withheld == 0 and not recipe.is_complete
     writer = GeneralizedWriter.from_recipe(recipe, columns)
     rows = writer.frames(local.apply_recipe(counted, writer.recipe, Random.from_seed(2), people))["data"].frame()

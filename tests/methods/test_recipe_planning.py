@@ -12,10 +12,10 @@ from reticent import catalogue
 from reticent.errors import InternalError
 from reticent.format.manifest import ComponentEntry
 from reticent.methods.mondrian import Mondrian
-from reticent.methods.recipe_planning import PreparedCells, plan_recipe
+from reticent.methods.recipe_planning import compose_recipe
 from reticent.models.promise import Promises
 from reticent.randomness import Random
-from reticent.recipe.recipe import WITHHELD_GROUP, Recipe
+from reticent.recipe.recipe import WITHHELD_GROUP, PreparedCells, Recipe
 from tests.support.random_cells import random_cells
 
 
@@ -52,11 +52,11 @@ def test_stages_and_method_give_every_row_of_every_cell_one_outcome(number):
     cells = random_cells(number)
     stages = [Thinning(share=0.3), Thinning(share=0.2)]
     try:
-        recipe = plan_recipe(stages, Mondrian(), cells, PROMISES, Random.from_seed(number))
+        recipe = compose_recipe(stages, Mondrian(), cells, PROMISES, Random.from_seed(number))
     except rt.PromiseUnreachable:
         return
     recipe.require_conserved()
-    assert recipe.cells is cells
+    assert recipe.cells.counts is cells.counts
     kept = recipe.group != WITHHELD_GROUP
     assert recipe.quota[kept].sum() == cells.rows - recipe.withheld
 
@@ -71,7 +71,7 @@ def test_the_method_plans_on_what_the_stages_kept():
             seen.append(cells)
             return Recipe.of_groups(cells, np.zeros(len(cells), np.int64))
 
-    recipe = plan_recipe([stage], Watching(), cells, PROMISES, Random.from_seed(1))
+    recipe = compose_recipe([stage], Watching(), cells, PROMISES, Random.from_seed(1))
     (kept,) = seen
     assert (kept.counts > 0).all()
     published = np.zeros(cells.sensitive[0].size, np.int64)
@@ -83,14 +83,14 @@ def test_the_method_plans_on_what_the_stages_kept():
 def test_a_stage_that_withholds_nothing_changes_nothing():
     cells = random_cells(5)
     plain = Mondrian().plan(cells, PROMISES, Random.from_seed(1))
-    staged = plan_recipe([Thinning(share=0.0)], Mondrian(), cells, PROMISES, Random.from_seed(1))
+    staged = compose_recipe([Thinning(share=0.0)], Mondrian(), cells, PROMISES, Random.from_seed(1))
     for name in ("cell", "group", "quota"):
         assert getattr(plain, name).tolist() == getattr(staged, name).tolist()
 
 
 def test_published_values_of_a_later_method_survive_composition():
     cells = random_cells(8)
-    recipe = plan_recipe([Thinning(share=0.5)], Relabelling(), cells, PROMISES, Random.from_seed(2))
+    recipe = compose_recipe([Thinning(share=0.5)], Relabelling(), cells, PROMISES, Random.from_seed(2))
     recipe.require_conserved()
     assert recipe.values is not None and len(recipe.values) == len(recipe.cell)
     assert not recipe.values[recipe.group != WITHHELD_GROUP].any()

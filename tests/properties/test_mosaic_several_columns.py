@@ -11,7 +11,7 @@ from reticent.data.cells import Cells, build_cells, combine_sensitive
 from reticent.data.domain import build_tree_domain
 from reticent.errors import ColumnError, PromiseUnreachable
 from reticent.methods.mosaic import Mosaic
-from reticent.methods.recipe_planning import plan_recipe
+from reticent.methods.recipe_planning import compose_recipe
 from reticent.models.promise import Promises
 from reticent.randomness import Random
 from reticent.recipe.group_labels import merge_equal_labels
@@ -98,7 +98,7 @@ def test_every_promise_on_every_column_passes_the_oracle(kinds: str):
         method = Mosaic(effort="quick", threads=1, weights={"q0": 3} if number % 4 == 0 else None)
         withheld = Fraction(1, 5) if number % 5 == 0 else Fraction(0)
         try:
-            recipe = plan_recipe((), method, cells, promises, Random.from_seed(number), withheld)
+            recipe = compose_recipe((), method, cells, promises, Random.from_seed(number), suppress_at_most=withheld)
         except PromiseUnreachable:
             # closed under union: where it is refused, all rows in one group must break it
             whole = Recipe.of_groups(cells, np.zeros(len(cells), np.int64))

@@ -108,7 +108,6 @@ FITS: dict[str, set[str]] = {
     "beside": {"None", "a text"},
     "release": {"a frame"},
     "table": {"a frame"},
-    "owned": {"None", "an empty table", "a table"},
     **{
         f"{name}.hierarchy": {"None", "a text", "an empty list", "an empty table", "a table"}
         for name in ("Column", "quasi", "sensitive")

@@ -55,75 +55,79 @@ def compute_counted_posterior(annotated: AnnotatedHierarchy, target: int, publis
     rows = int(passed[0])
     inside = [np.zeros(0)] * len(parent)
     for node in reversed(order):
-        free = node not in children or passed[node] == 0
+        is_unconstrained = node not in children or passed[node] == 0
         inside[node] = (
             _compute_poisson(rows * shares[node], rows)
-            if free
+            if is_unconstrained
             else _compute_inside(node, children, weights, passed, published, inside)
         )
     outside: list[np.ndarray | None] = [None] * len(parent)
     outside[0] = np.eye(1, rows + 1, rows)[0]
-    found = np.zeros(len(annotated.texts))
+    belief = np.zeros(len(annotated.texts))
     for node in order:
-        given = outside[node]
-        if given is None:  # below a node that nothing was passed to
+        outside_chance = outside[node]
+        if outside_chance is None:  # below a node that nothing was passed to
             continue
         if node in children and passed[node] > 0:
             _compute_outside(node, children, weights, passed, published, inside, outside)
         else:
-            mean = float((np.arange(rows + 1) * given * inside[node]).sum())
-            _spread_over_leaves(found, mean, annotated, target, node)
-    return found / found.sum()
+            mean = float((np.arange(rows + 1) * outside_chance * inside[node]).sum())
+            _spread_over_leaves(belief, mean, annotated, target, node)
+    return belief / belief.sum()
 
 
 def _list_children(parent: np.ndarray) -> dict[int, list[int]]:
-    found: dict[int, list[int]] = {}
-    for node, above in enumerate(parent.tolist()):
-        if above >= 0:
-            found.setdefault(above, []).append(node)
-    return found
+    children: dict[int, list[int]] = {}
+    for node, parent_node in enumerate(parent.tolist()):
+        if parent_node >= 0:
+            children.setdefault(parent_node, []).append(node)
+    return children
 
 
 def _order_top_down(children: dict[int, list[int]]) -> list[int]:
     """Order nodes, parents before children."""
-    found = [0]
-    for node in found:
-        found += children.get(node, [])
-    return found
+    order = [0]
+    for node in order:
+        order += children.get(node, [])
+    return order
 
 
 def _compute_poisson(mean: float, rows: int) -> np.ndarray:
-    found = np.zeros(rows + 1)
-    found[0] = np.exp(-mean)
+    chances = np.zeros(rows + 1)
+    chances[0] = np.exp(-mean)
     for count in range(1, rows + 1):
-        found[count] = found[count - 1] * mean / count
-    return found
+        chances[count] = chances[count - 1] * mean / count
+    return chances
 
 
 def _generate_boxes(
     node: int, children: dict[int, list[int]], weights: Sequence[int], passed: np.ndarray, published: np.ndarray
 ) -> Iterator[CountBox]:
     """Yield the counts below the children that give what is published, as boxes that do not overlap."""
-    mine = children[node]
+    node_children = children[node]
     rows = int(passed[0])
-    units = [weights[child] for child in mine]
-    whole = sum(units)
-    j = int(passed[node] - published[node]) // whole
-    if (j + 1) * whole > passed[node]:
+    units = [weights[child] for child in node_children]
+    total_weight = sum(units)
+    j = int(passed[node] - published[node]) // total_weight
+    if (j + 1) * total_weight > passed[node]:
         yield [(j * unit, rows + 1) for unit in units]
         return
     for first, unit in enumerate(units):  # the first child that has too few for one unit more
         if unit:
             yield [
-                ((j + 1) * w, rows + 1) if at < first else (j * w, (j + 1) * w) if at == first else (j * w, rows + 1)
-                for at, w in enumerate(units)
+                ((j + 1) * w, rows + 1)
+                if child_index < first
+                else (j * w, (j + 1) * w)
+                if child_index == first
+                else (j * w, rows + 1)
+                for child_index, w in enumerate(units)
             ]
 
 
 def _cut_to_span(values: np.ndarray, span: tuple[int, int]) -> np.ndarray:
-    found = np.zeros_like(values)
-    found[span[0] : span[1]] = values[span[0] : span[1]]
-    return found
+    cut = np.zeros_like(values)
+    cut[span[0] : span[1]] = values[span[0] : span[1]]
+    return cut
 
 
 def _compute_inside(
@@ -137,10 +141,10 @@ def _compute_inside(
     rows = int(passed[0])
     total = np.zeros(rows + 1)
     for box in _generate_boxes(node, children, weights, passed, published):
-        found = np.eye(1, rows + 1)[0]
+        chances = np.eye(1, rows + 1)[0]
         for child, span in zip(children[node], box, strict=True):
-            found = np.convolve(found, _cut_to_span(inside[child], span))[: rows + 1]
-        total += found
+            chances = np.convolve(chances, _cut_to_span(inside[child], span))[: rows + 1]
+        total += chances
     return total
 
 
@@ -155,29 +159,29 @@ def _compute_outside(
 ) -> None:
     """Compute what the rest of the tree implies for each count below a child."""
     rows = int(passed[0])
-    mine = children[node]
-    given = outside[node]
-    assert given is not None
-    for child in mine:
+    node_children = children[node]
+    outside_chance = outside[node]
+    assert outside_chance is not None
+    for child in node_children:
         outside[child] = np.zeros(rows + 1)
     for box in _generate_boxes(node, children, weights, passed, published):
-        cut = [_cut_to_span(inside[child], span) for child, span in zip(mine, box, strict=True)]
-        for at, child in enumerate(mine):
+        cut = [_cut_to_span(inside[child], span) for child, span in zip(node_children, box, strict=True)]
+        for child_index, child in enumerate(node_children):
             others = np.eye(1, rows + 1)[0]
             for other, values in enumerate(cut):
-                if other != at:
+                if other != child_index:
                     others = np.convolve(others, values)[: rows + 1]
-            handed = np.convolve(np.asarray(outside[node])[::-1], others)[: rows + 1][::-1]
-            outside[child] += _cut_to_span(handed, box[at])
+            passed_down = np.convolve(np.asarray(outside[node])[::-1], others)[: rows + 1][::-1]
+            outside[child] += _cut_to_span(passed_down, box[child_index])
 
 
-def _spread_over_leaves(found: np.ndarray, mean: float, annotated: AnnotatedHierarchy, target: int, node: int) -> None:
+def _spread_over_leaves(belief: np.ndarray, mean: float, annotated: AnnotatedHierarchy, target: int, node: int) -> None:
     """Spread by the target below a node that nothing was passed to."""
     first = int(annotated.first[node])
     last = int(annotated.last[node])
     below = annotated.float_probabilities[target][first : last + 1]
     if below.sum() > 0:
-        found[first : last + 1] += mean * below / below.sum()
+        belief[first : last + 1] += mean * below / below.sum()
 
 
 MAX_MULTISETS = 3_000
@@ -214,15 +218,15 @@ def compute_enumerated_posterior(
     rows: int, p: Sequence[float], published: bytes, run: MethodRun, rng: np.random.Generator
 ) -> GroupPosterior:
     """Compute the belief in each value by enumeration, each person's value drawn from p beforehand."""
-    held = [at for at, share in enumerate(p) if share > 0]
-    if comb(rows + len(held) - 1, rows) > MAX_MULTISETS:
+    possible = [value for value, share in enumerate(p) if share > 0]
+    if comb(rows + len(possible) - 1, rows) > MAX_MULTISETS:
         return _estimate_posterior(rows, np.asarray(p), published, run, rng)
     total = np.zeros(len(p))
-    for counts in list_multisets(rows, len(held)):
+    for counts in list_multisets(rows, len(possible)):
         full = np.zeros(len(p), np.int64)
-        full[held] = counts
+        full[possible] = counts
         if run(full) == published:
-            chance = prod(p[at] ** count / factorial(count) for at, count in zip(held, counts, strict=True))
+            chance = prod(p[value] ** count / factorial(count) for value, count in zip(possible, counts, strict=True))
             total += chance * full
     return make_exact_posterior(total / total.sum())
 
@@ -230,12 +234,12 @@ def compute_enumerated_posterior(
 def _estimate_posterior(
     rows: int, p: np.ndarray, published: bytes, run: MethodRun, rng: np.random.Generator
 ) -> GroupPosterior:
-    kept = [counts for counts in rng.multinomial(rows, p / p.sum(), SAMPLE_DRAWS) if run(counts) == published]
-    if not kept:
+    matching_draws = [counts for counts in rng.multinomial(rows, p / p.sum(), SAMPLE_DRAWS) if run(counts) == published]
+    if not matching_draws:
         return GroupPosterior(p / p.sum(), 0.0, 1.0, "unknown")
-    shares = np.sum(kept, axis=0) / (rows * len(kept))
+    shares = np.sum(matching_draws, axis=0) / (rows * len(matching_draws))
     # People of one draw are not independent: the interval counts draws, not people.
-    low, high = compute_wilson_interval(round(float(shares.max()) * len(kept)), len(kept))
+    low, high = compute_wilson_interval(round(float(shares.max()) * len(matching_draws)), len(matching_draws))
     return GroupPosterior(shares, low, high, "sampled")
 
 
@@ -253,26 +257,26 @@ def compute_joint_posteriors(
     for n, wanted, run in zip(rows, published, runs, strict=True):
         fit = [c for c in list_multisets(n, values) if all(a <= b for a, b in zip(c, totals, strict=True))]
         options.append([(c, factorial(n) // prod(map(factorial, c))) for c in fit if run(np.array(c)) == wanted])
-    return [_weigh_group_counts(at, options, totals) for at in range(len(options))]
+    return [_weigh_group_counts(group, options, totals) for group in range(len(options))]
 
 
 def _weigh_group_counts(
-    at: int, options: Sequence[Sequence[tuple[tuple[int, ...], int]]], totals: Sequence[int]
+    group: int, options: Sequence[Sequence[tuple[tuple[int, ...], int]]], totals: Sequence[int]
 ) -> np.ndarray:
     """Weigh one group's counts by the ways to fill all others with the rest."""
     ways: dict[tuple[int, ...], int] = {tuple(totals): 1}
     for other, option in enumerate(options):
-        if other == at:
+        if other == group:
             continue
-        fewer: dict[tuple[int, ...], int] = {}
-        for left, way in ways.items():
+        next_ways: dict[tuple[int, ...], int] = {}
+        for remaining, way in ways.items():
             for counts, weight in option:
-                need = tuple(a - b for a, b in zip(left, counts, strict=True))
-                if min(need) >= 0:
-                    fewer[need] = fewer.get(need, 0) + way * weight
-        ways = fewer
+                next_remaining = tuple(a - b for a, b in zip(remaining, counts, strict=True))
+                if min(next_remaining) >= 0:
+                    next_ways[next_remaining] = next_ways.get(next_remaining, 0) + way * weight
+        ways = next_ways
     total = np.zeros(len(totals))
-    for counts, weight in options[at]:
+    for counts, weight in options[group]:
         total += weight * ways.get(counts, 0) * np.array(counts)
     return total / total.sum() if total.sum() else total
 
@@ -328,9 +332,13 @@ def attack_by_algorithm(release: Any) -> AlgorithmOutcome:
         )
     annotated = AnnotatedHierarchy.from_manifest(manifest)
     rows = np.bincount(release.tables["quasi"][GROUP_COLUMN].to_numpy())
-    held = release.tables["sensitive"]
+    sensitive_table = release.tables["sensitive"]
     published = np.zeros((len(rows), len(annotated.first)), np.int64)
-    np.add.at(published, (held[GROUP_COLUMN].to_numpy(), find_nodes(annotated, held)), held[COUNT_COLUMN].to_numpy())
+    np.add.at(
+        published,
+        (sensitive_table[GROUP_COLUMN].to_numpy(), find_nodes(annotated, sensitive_table)),
+        sensitive_table[COUNT_COLUMN].to_numpy(),
+    )
     target = annotated.find_targets(np.arange(len(rows)))
     groups = _TransformedGroups(
         annotated,
@@ -340,8 +348,8 @@ def attack_by_algorithm(release: Any) -> AlgorithmOutcome:
         parse_fraction(manifest.method.parameters.get("fakes", 0)),
         manifest.sensitive.type == "numeric",
     )
-    found = groups.believe_jointly(manifest) or groups.believe_separately()
-    return _make_algorithm_outcome(annotated, rows, target, found)
+    posteriors = groups.believe_jointly(manifest) or groups.believe_separately()
+    return _make_algorithm_outcome(annotated, rows, target, posteriors)
 
 
 @dataclass(frozen=True, eq=False)
@@ -355,17 +363,17 @@ class _TransformedGroups:
 
     def believe_separately(self) -> dict[int, GroupPosterior]:
         """Compute beliefs of each different group by itself, the target being what was believed beforehand."""
-        seen: dict[tuple[int, int, bytes], GroupPosterior] = {}
-        found = {}
+        posterior_by_key: dict[tuple[int, int, bytes], GroupPosterior] = {}
+        posteriors = {}
         rng = np.random.default_rng(1)
         for group in np.argsort(self.rows, kind="stable").tolist():
             key = (int(self.target[group]), int(self.rows[group]), self.published[group].tobytes())
-            if key not in seen:
-                if len(seen) >= MAX_DISTINCT_GROUPS:
+            if key not in posterior_by_key:
+                if len(posterior_by_key) >= MAX_DISTINCT_GROUPS:
                     continue
-                seen[key] = self._believe_group(group, rng)
-            found[group] = seen[key]
-        return found
+                posterior_by_key[key] = self._believe_group(group, rng)
+            posteriors[group] = posterior_by_key[key]
+        return posteriors
 
     def _believe_group(self, group: int, rng: np.random.Generator) -> GroupPosterior:
         rows = int(self.rows[group])
@@ -382,8 +390,8 @@ class _TransformedGroups:
         promise: Mapping[str, Any] = next((p.parameters for p in manifest.promises if p.name == "p-privacy"), {})
         if promise.get("target") != "source" or not promise.get("exact") or len(self.rows) < 2:
             return None
-        whole = int(self.rows.sum())
-        totals = [int(share * whole) for share in self.annotated.distribution(0)]
+        row_count = int(self.rows.sum())
+        totals = [int(share * row_count) for share in self.annotated.distribution(0)]
         runs = [
             self.run(int(t), self._count_allowed_fakes(int(n))) for t, n in zip(self.target, self.rows, strict=True)
         ]
@@ -394,7 +402,7 @@ class _TransformedGroups:
         """Count the fakes that the method may add to a group."""
         return int(self.fakes) if self.fakes >= 1 else int(rows * self.fakes)
 
-    def run(self, target: int, most: int) -> MethodRun:
+    def run(self, target: int, max_fakes: int) -> MethodRun:
         """Return the method as a function of a group's counts, which gives the nodes it would publish."""
         annotated = self.annotated
         order = np.lexsort((annotated.first, _compute_depths(annotated.parent)))
@@ -408,26 +416,26 @@ class _TransformedGroups:
         weights = np.array(annotated.weights[target], np.int64)[order]
 
         def publish_counts(counts: np.ndarray) -> bytes:
-            found = np.zeros(len(order), np.int64)
-            at = np.flatnonzero(counts)
-            if most:
-                nodes = add_fakes(np.asarray(counts, np.int64), tree, weights, most).nodes
+            published = np.zeros(len(order), np.int64)
+            present = np.flatnonzero(counts)
+            if max_fakes:
+                nodes = add_fakes(np.asarray(counts, np.int64), tree, weights, max_fakes).nodes
             else:
-                held = GroupValues(np.array([0, len(at)]), at, np.asarray(counts, np.int64)[at])
-                nodes = generalize_groups(held, tree, weights)[:, 1:]
-            found[order[nodes[:, 0]]] = nodes[:, 1]
-            return found.tobytes()
+                group_values = GroupValues(np.array([0, len(present)]), present, np.asarray(counts, np.int64)[present])
+                nodes = generalize_groups(group_values, tree, weights)[:, 1:]
+            published[order[nodes[:, 0]]] = nodes[:, 1]
+            return published.tobytes()
 
         return publish_counts
 
 
 def _compute_depths(parent: np.ndarray) -> np.ndarray:
-    found = np.zeros(len(parent), np.int64)
-    for node, above in enumerate(parent.tolist()):
-        while above >= 0:
-            found[node] += 1
-            above = int(parent[above])
-    return found
+    depths = np.zeros(len(parent), np.int64)
+    for node, ancestor in enumerate(parent.tolist()):
+        while ancestor >= 0:
+            depths[node] += 1
+            ancestor = int(parent[ancestor])
+    return depths
 
 
 def _compute_ranges(annotated: AnnotatedHierarchy, numeric: bool) -> np.ndarray:
@@ -440,29 +448,33 @@ def _compute_ranges(annotated: AnnotatedHierarchy, numeric: bool) -> np.ndarray:
 
 
 def _make_algorithm_outcome(
-    annotated: AnnotatedHierarchy, rows: np.ndarray, target: np.ndarray, found: dict[int, GroupPosterior]
+    annotated: AnnotatedHierarchy, rows: np.ndarray, target: np.ndarray, posteriors: dict[int, GroupPosterior]
 ) -> AlgorithmOutcome:
-    people = sum(int(rows[group]) for group in found)
-    worst = max(found.values(), key=lambda one: float(one.shares.max()))
-    guessed = float(sum(rows[group] * float(one.shares.max()) for group, one in found.items())) / people
-    plain = float(sum(rows[group] * annotated.float_probabilities[target[group]].max() for group in found)) / people
+    people = sum(int(rows[group]) for group in posteriors)
+    worst = max(posteriors.values(), key=lambda posterior: float(posterior.shares.max()))
+    guessed = (
+        float(sum(rows[group] * float(posterior.shares.max()) for group, posterior in posteriors.items())) / people
+    )
+    baseline = (
+        float(sum(rows[group] * annotated.float_probabilities[target[group]].max() for group in posteriors)) / people
+    )
     floats = annotated.float_probabilities
     lifts = []
-    for group, one in found.items():
+    for group, posterior in posteriors.items():
         prior = floats[target[group]]
-        lifts.append(float(np.max(np.where(prior > 0, one.shares / np.where(prior > 0, prior, 1), 0))))
-    ways = {one.how for one in found.values()}
-    how = next((way for way in ("unknown", "sampled") if way in ways), "exact")
-    how += "" if len(found) == len(rows) else f", {len(found)} of {len(rows)} groups"
+        lifts.append(float(np.max(np.where(prior > 0, posterior.shares / np.where(prior > 0, prior, 1), 0))))
+    posterior_kinds = {posterior.how for posterior in posteriors.values()}
+    description = next((kind for kind in ("unknown", "sampled") if kind in posterior_kinds), "exact")
+    description += "" if len(posteriors) == len(rows) else f", {len(posteriors)} of {len(rows)} groups"
     return AlgorithmOutcome(
         people,
         guessed,
         worst.low,
         worst.high,
-        plain,
+        baseline,
         float(worst.shares.max()),
         float(floats.max()),
         max(lifts),
-        how,
-        {group: one.shares for group, one in found.items()},
+        description,
+        {group: posterior.shares for group, posterior in posteriors.items()},
     )

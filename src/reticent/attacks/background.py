@@ -46,15 +46,15 @@ from reticent.models.caps import exclude_value, list_excluded_values
 BELIEF_COLUMN = "belief"
 
 
-def compute_prior_beliefs(seen: AttackTarget, adversary: BackgroundAdversary, prior: Any) -> np.ndarray:
+def compute_prior_beliefs(target: AttackTarget, adversary: BackgroundAdversary, prior: Any) -> np.ndarray:
     """Compute the prior beliefs, (points, values)."""
     if isinstance(prior, str) and prior == "kernel":
         return adversary.prior
     if isinstance(prior, str) and prior == "uniform":
-        there = np.zeros(adversary.values, bool)
-        there[np.unique(adversary.entries[:, 1])] = True
-        return np.where(adversary.people[:, None] > 0, there / there.sum(), 0.0)
-    return _apply_listed_beliefs(seen, adversary.prior.copy(), _read_prior(prior), adversary.without)
+        occurs = np.zeros(adversary.values, bool)
+        occurs[np.unique(adversary.entries[:, 1])] = True
+        return np.where(adversary.people[:, None] > 0, occurs / occurs.sum(), 0.0)
+    return _apply_listed_beliefs(target, adversary.prior.copy(), _read_prior(prior), adversary.without)
 
 
 def _read_prior(prior: Any) -> pl.DataFrame:
@@ -63,15 +63,15 @@ def _read_prior(prior: Any) -> pl.DataFrame:
     return collect_frame(scan_source(Source(path=str(prior))), "Reading the beliefs")
 
 
-def _apply_listed_beliefs(seen: AttackTarget, beliefs: np.ndarray, table: pl.DataFrame, without: int) -> np.ndarray:
-    names = [*(domain.name for domain in seen.quasi), seen.sensitive.name, BELIEF_COLUMN]
+def _apply_listed_beliefs(target: AttackTarget, beliefs: np.ndarray, table: pl.DataFrame, without: int) -> np.ndarray:
+    names = [*(domain.name for domain in target.quasi), target.sensitive.name, BELIEF_COLUMN]
     if lacking := [name for name in names if name not in table.columns]:
         raise RequestError(
             f"The beliefs lack {pluralize(len(lacking), 'column')}: {quote_list(lacking)}.",
             attempt="the quasi-identifiers, the sensitive column, and `belief`.",
         )
-    codes = [_encode_values(domain, table[domain.name]) for domain in (*seen.quasi, seen.sensitive)]
-    place = {tuple(point): at for at, point in enumerate(seen.points.tolist())}
+    codes = [_encode_values(domain, table[domain.name]) for domain in (*target.quasi, target.sensitive)]
+    place = {tuple(point): position for position, point in enumerate(target.points.tolist())}
     points = [place.get(point, -1) for point in zip(*(code.tolist() for code in codes[:-1]), strict=True)]
     if outside := sum(point < 0 for point in points):
         raise RequestError(
@@ -80,42 +80,42 @@ def _apply_listed_beliefs(seen: AttackTarget, beliefs: np.ndarray, table: pl.Dat
         )
     if unknown := int((codes[-1] < 0).sum()):
         raise RequestError(
-            f"The beliefs have {pluralize(unknown, 'row')} with a value that {seen.sensitive.name!r} does not have."
+            f"The beliefs have {pluralize(unknown, 'row')} with a value that {target.sensitive.name!r} does not have."
         )
-    given: dict[int, dict[int, float]] = {}
+    listed: dict[int, dict[int, float]] = {}
     for point, value, belief in zip(
         points, codes[-1].tolist(), table[BELIEF_COLUMN].cast(pl.Float64).to_list(), strict=True
     ):
         if belief is None or not 0 <= belief <= 1:
             raise RequestError("A belief is a number from 0 to 1.")
         if value != without:
-            given.setdefault(point, {})[value] = belief
-    for point, said in given.items():
-        beliefs[point] = _scale_unlisted_beliefs(beliefs[point], said)
+            listed.setdefault(point, {})[value] = belief
+    for point, point_beliefs in listed.items():
+        beliefs[point] = _scale_unlisted_beliefs(beliefs[point], point_beliefs)
     return beliefs
 
 
 def _scale_unlisted_beliefs(belief: np.ndarray, listed: dict[int, float]) -> np.ndarray:
     """Keep the listed beliefs, and scale the others in their proportions."""
-    found = belief.copy()
+    scaled = belief.copy()
     values = list(listed)
-    found[values] = 0.0
-    left = 1.0 - sum(listed.values())
-    whole = found.sum()
-    if left < -1e-9 or (whole == 0 and abs(left) > 1e-9):
+    scaled[values] = 0.0
+    remaining = 1.0 - sum(listed.values())
+    total = scaled.sum()
+    if remaining < -1e-9 or (total == 0 and abs(remaining) > 1e-9):
         raise RequestError("The beliefs about one person do not add up to 1.")
-    found *= max(left, 0.0) / whole if whole else 0.0
-    found[values] = [listed[value] for value in values]
-    return found / found.sum()
+    scaled *= max(remaining, 0.0) / total if total else 0.0
+    scaled[values] = [listed[value] for value in values]
+    return scaled / scaled.sum()
 
 
 def _encode_values(domain: Domain, column: pl.Series) -> np.ndarray:
     """Return the code of each cell, -1 for values that do not occur."""
     numeric = getattr(domain, "kind", "") == "numeric"
-    known = {_make_value_key(text, numeric): code for code, text in enumerate(domain.texts)}
-    known[None] = domain.null_code
+    code_by_key = {_make_value_key(text, numeric): code for code, text in enumerate(domain.texts)}
+    code_by_key[None] = domain.null_code
     return np.array(
-        [known.get(_make_value_key(text, numeric), -1) for text in column.cast(pl.String).to_list()], np.int64
+        [code_by_key.get(_make_value_key(text, numeric), -1) for text in column.cast(pl.String).to_list()], np.int64
     )
 
 
@@ -159,7 +159,7 @@ class GroupEntries:
 
 
 def attack_by_background_knowledge(
-    seen: AttackTarget,
+    target: AttackTarget,
     *,
     bandwidth: Any = None,
     t: Any = None,
@@ -170,50 +170,52 @@ def attack_by_background_knowledge(
     distances: Any = None,
 ) -> BackgroundOutcome:
     """Attack as the adversaries of the options, or as those that the release's promises are about."""
-    promised = next((p.parameters for p in seen.promises if p.name in ("bt-privacy", "skyline")), {})
+    promised = next((p.parameters for p in target.promises if p.name in ("bt-privacy", "skyline")), {})
     points = _list_adversary_points(promised, bandwidth, t, prior)
     wanted = {"smoothing": smoothing, "kernel": kernel, "posterior": posterior, "distances": distances}
-    how = {"smoothing": 0, "kernel": "epanechnikov", "posterior": "omega", "distances": None, "base": 2}
-    how |= {name: promised[name] for name in how if name in promised}
-    how |= {name: value for name, value in wanted.items() if value is not None}
-    inference = bt_privacy.parse_inference(how["posterior"])
-    entries = _list_entries(seen)
-    found = []
+    settings = {"smoothing": 0, "kernel": "epanechnikov", "posterior": "omega", "distances": None, "base": 2}
+    settings |= {name: promised[name] for name in settings if name in promised}
+    settings |= {name: value for name, value in wanted.items() if value is not None}
+    inference = bt_privacy.parse_inference(settings["posterior"])
+    entries = _list_entries(target)
+    views = []
     for width, limit in points:
-        known = BackgroundKnowledge(
+        knowledge = BackgroundKnowledge(
             width,
-            bt_privacy.parse_kernel(how["kernel"]),
-            bt_privacy.parse_smoothing(how["smoothing"]),
-            bt_privacy.parse_distance_matrices(how["distances"]) or {},
+            bt_privacy.parse_kernel(settings["kernel"]),
+            bt_privacy.parse_smoothing(settings["smoothing"]),
+            bt_privacy.parse_distance_matrices(settings["distances"]) or {},
         )
-        scale = 1.0 if str(how["base"]) == "2" else LN2
-        found.append(_attack_as_adversary(seen, entries, known, inference, prior, float(limit), scale))
-    return _make_background_outcome(seen, points, found, inference, entries)
+        scale = 1.0 if str(settings["base"]) == "2" else LN2
+        views.append(_attack_as_adversary(target, entries, knowledge, inference, prior, float(limit), scale))
+    return _make_background_outcome(target, points, views, inference, entries)
 
 
 def _list_adversary_points(
     promised: Mapping[str, Any], bandwidth: Any, t: Any, prior: Any
 ) -> list[tuple[Any, Fraction]]:
     """List (bandwidth, t) of each adversary."""
-    given = promised.get("points") or ([promised] if "bandwidth" in promised else [])
+    adversary_points = promised.get("points") or ([promised] if "bandwidth" in promised else [])
     if bandwidth is None and isinstance(prior, str) and prior == "uniform":
         bandwidth = "whole"
     if bandwidth is not None:
-        given = [{"bandwidth": bandwidth, "t": t if t is not None else min((p["t"] for p in given), default=None)}]
+        adversary_points = [
+            {"bandwidth": bandwidth, "t": t if t is not None else min((p["t"] for p in adversary_points), default=None)}
+        ]
     elif t is not None:
-        given = [{**point, "t": t} for point in given]
-    if not given or any(point.get("t") is None for point in given):
+        adversary_points = [{**point, "t": t} for point in adversary_points]
+    if not adversary_points or any(point.get("t") is None for point in adversary_points):
         raise RequestError(
             "The background attack needs a bandwidth and a t: the release promises none.",
             attempt="--bandwidth 0.3 --t 0.2.",
         )
-    return [(bt_privacy.parse_bandwidths(p["bandwidth"]), bt_privacy.parse_threshold(p["t"])) for p in given]
+    return [(bt_privacy.parse_bandwidths(p["bandwidth"]), bt_privacy.parse_threshold(p["t"])) for p in adversary_points]
 
 
-def _list_entries(seen: AttackTarget) -> GroupEntries:
-    point, group, people = seen.sight.memberships(seen.points, seen.people, MAX_BOXES_PER_PERSON)
+def _list_entries(target: AttackTarget) -> GroupEntries:
+    point, group, people = target.sight.memberships(target.points, target.people, MAX_BOXES_PER_PERSON)
     order = np.argsort(group, kind="stable")
-    overlap = isinstance(seen.sight, Boxes) and len(np.unique(point)) < len(point)
+    overlap = isinstance(target.sight, Boxes) and len(np.unique(point)) < len(point)
     return GroupEntries(point[order], group[order], people[order].astype(float), overlap)
 
 
@@ -227,37 +229,39 @@ class AttackedView:
 
 
 def _attack_as_adversary(
-    seen: AttackTarget,
+    target: AttackTarget,
     entries: GroupEntries,
-    known: BackgroundKnowledge,
+    knowledge: BackgroundKnowledge,
     inference: str,
     prior: Any,
     t: float,
     scale: float,
 ) -> AttackedView:
-    cells = seen.cells
+    cells = target.cells
     assert cells is not None
-    known.check(cells, 0)
-    found = None
+    knowledge.check(cells, 0)
+    worst_view = None
     for without in list_excluded_values(cells.totals(0), cells.sensitive[0].null_code):
-        one = _attack_view(seen, entries, BackgroundAdversary(cells, 0, known, without), inference, prior, t, scale)
-        if found is None:
-            found = one
+        view = _attack_view(
+            target, entries, BackgroundAdversary(cells, 0, knowledge, without), inference, prior, t, scale
+        )
+        if worst_view is None:
+            worst_view = view
         else:  # who has no value is not looked at; everybody else at their greatest risk
-            worse = one.risk.max(initial=0.0) > found.risk.max(initial=0.0)
-            found = AttackedView(
-                found.belief,
-                one.risk if worse else found.risk,
-                one.people if worse else found.people,
-                max(found.vulnerable, one.vulnerable),
-                min(found.exact_share, one.exact_share),
+            is_worse = view.risk.max(initial=0.0) > worst_view.risk.max(initial=0.0)
+            worst_view = AttackedView(
+                worst_view.belief,
+                view.risk if is_worse else worst_view.risk,
+                view.people if is_worse else worst_view.people,
+                max(worst_view.vulnerable, view.vulnerable),
+                min(worst_view.exact_share, view.exact_share),
             )
-    assert found is not None
-    return found
+    assert worst_view is not None
+    return worst_view
 
 
 def _attack_view(
-    seen: AttackTarget,
+    target: AttackTarget,
     entries: GroupEntries,
     adversary: BackgroundAdversary,
     inference: str,
@@ -265,32 +269,36 @@ def _attack_view(
     t: float,
     scale: float,
 ) -> AttackedView:
-    before = compute_prior_beliefs(seen, adversary, prior)
-    counts = exclude_value(seen.counts, adversary.without)
-    there = adversary.people[entries.point] > 0
-    share = adversary.people / np.maximum(seen.people, 1)
-    point = entries.point[there]
-    group = entries.group[there]
-    people = entries.people[there] * share[point]
+    before = compute_prior_beliefs(target, adversary, prior)
+    counts = exclude_value(target.counts, adversary.without)
+    is_present = adversary.people[entries.point] > 0
+    share = adversary.people / np.maximum(target.people, 1)
+    point = entries.point[is_present]
+    group = entries.group[is_present]
+    people = entries.people[is_present] * share[point]
     used, offsets = np.unique(group, return_index=True)
     offsets = np.append(offsets, len(group))
-    held = counts[used]
+    published_counts = counts[used]
     rounds = POSTERIOR_ROUNDS.get(inference, 1)
-    after = compute_scaled_posteriors(before[point], offsets, people, held, rounds) if len(point) else before[:0]
+    after = (
+        compute_scaled_posteriors(before[point], offsets, people, published_counts, rounds)
+        if len(point)
+        else before[:0]
+    )
     share_exact = 0.0
     if inference == "exact" and not entries.shared:
-        share_exact = _apply_exact_posteriors(before, point, offsets, people, held, after)
+        share_exact = _apply_exact_posteriors(before, point, offsets, people, published_counts, after)
     belief = _mix_beliefs(before, point, people, after)
     if entries.shared:
         point = np.arange(len(before))
         people = adversary.people
         after = belief
     else:  # nobody learns of people whom no label covers: rows that were suppressed
-        bare = np.setdiff1d(np.flatnonzero(adversary.people), point)
-        point = np.append(point, bare)
-        people = np.append(people, adversary.people[bare])
-        after = np.concatenate([after, before[bare]])
-    moved = (
+        uncovered = np.setdiff1d(np.flatnonzero(adversary.people), point)
+        point = np.append(point, uncovered)
+        people = np.append(people, adversary.people[uncovered])
+        after = np.concatenate([after, before[uncovered]])
+    risk = (
         compute_js_divergence(smooth_beliefs(before[point], adversary.smooth), smooth_beliefs(after, adversary.smooth))
         * scale
     )
@@ -299,50 +307,55 @@ def _attack_view(
         bound_rounding_units(adversary.priors.route.terms, size, before.shape[1], rounds, bool(len(adversary.smooth)))
         * DOUBLE_ROUNDING_UNIT
     )
-    return AttackedView(belief, moved, people, float(people[moved - error > t].sum()), share_exact)
+    return AttackedView(belief, risk, people, float(people[risk - error > t].sum()), share_exact)
 
 
 def _apply_exact_posteriors(
-    before: np.ndarray, point: np.ndarray, offsets: np.ndarray, people: np.ndarray, held: np.ndarray, after: np.ndarray
+    before: np.ndarray,
+    point: np.ndarray,
+    offsets: np.ndarray,
+    people: np.ndarray,
+    published_counts: np.ndarray,
+    after: np.ndarray,
 ) -> float:
     """Write exact posteriors over the estimates where a group is small enough; return the share of people they are for."""
-    reached = 0.0
-    for g in range(len(held)):
-        here = slice(offsets[g], offsets[g + 1])
-        many = np.round(people[here]).astype(np.int64)
-        if many.sum() != held[g].sum():
+    people_reached = 0.0
+    for g in range(len(published_counts)):
+        group_slice = slice(offsets[g], offsets[g + 1])
+        group_people = np.round(people[group_slice]).astype(np.int64)
+        if group_people.sum() != published_counts[g].sum():
             continue
-        found = compute_exact_posteriors(before[point[here]], many, held[g])
-        if found is not None:
-            after[here] = found
-            reached += float(many.sum())
-    return reached / max(float(people.sum()), 1.0)
+        posteriors = compute_exact_posteriors(before[point[group_slice]], group_people, published_counts[g])
+        if posteriors is not None:
+            after[group_slice] = posteriors
+            people_reached += float(group_people.sum())
+    return people_reached / max(float(people.sum()), 1.0)
 
 
 def _mix_beliefs(before: np.ndarray, point: np.ndarray, people: np.ndarray, after: np.ndarray) -> np.ndarray:
     """Mix one belief for each point over the groups its people may be in; unchanged where none covers it."""
     total = np.zeros(before.shape)
-    whole = np.zeros(len(before))
+    point_weight = np.zeros(len(before))
     np.add.at(total, point, after * people[:, None])
-    np.add.at(whole, point, people)
-    return np.where(whole[:, None] > 0, total / np.where(whole > 0, whole, 1)[:, None], before)
+    np.add.at(point_weight, point, people)
+    return np.where(point_weight[:, None] > 0, total / np.where(point_weight > 0, point_weight, 1)[:, None], before)
 
 
 def _make_background_outcome(
-    seen: AttackTarget,
+    target: AttackTarget,
     points: list[tuple[Any, Fraction]],
-    found: list[AttackedView],
+    views: list[AttackedView],
     inference: str,
     entries: GroupEntries,
 ) -> BackgroundOutcome:
-    worst = max(range(len(found)), key=lambda at: found[at].risk.max(initial=0.0))
-    one = found[worst]
-    histogram, edges = np.histogram(one.risk, RISK_BINS, (0.0, 1.0), weights=one.people)
+    worst = max(range(len(views)), key=lambda view_index: views[view_index].risk.max(initial=0.0))
+    worst_view = views[worst]
+    histogram, edges = np.histogram(worst_view.risk, RISK_BINS, (0.0, 1.0), weights=worst_view.people)
     widths = [bt_privacy.to_json_bandwidth(width) for width, _ in points]
     limits = [float(t) for _, t in points]
-    beside = {
-        "worst_risk": max(float(each.risk.max(initial=0.0)) for each in found),
-        "vulnerable": max(round(each.vulnerable) for each in found),
+    details = {
+        "worst_risk": max(float(view.risk.max(initial=0.0)) for view in views),
+        "vulnerable": max(round(view.vulnerable) for view in views),
         "t": limits[0] if len(limits) == 1 else limits,
         "bandwidth": widths[0] if len(widths) == 1 else widths,
         "posterior": inference,
@@ -353,11 +366,11 @@ def _make_background_outcome(
         "membership": "shared" if entries.shared else "known",
     }
     if inference == "exact":
-        beside["exact_share"] = min(each.exact_share for each in found)
-    scored = score_guesses("background", one.belief, seen.truth, seen.promised)
+        details["exact_share"] = min(view.exact_share for view in views)
+    scored = score_guesses("background", worst_view.belief, target.truth, target.promised)
     return BackgroundOutcome(
         **{name: getattr(scored, name) for name in scored.__dataclass_fields__},
-        details=beside,
-        risks=one.risk,
-        weights=one.people,
+        details=details,
+        risks=worst_view.risk,
+        weights=worst_view.people,
     )

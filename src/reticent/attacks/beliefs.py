@@ -66,11 +66,11 @@ class Beliefs:
     def find_first_with(self, measure: np.ndarray, greatest: np.ndarray) -> np.ndarray:
         """Return the first value of each row whose measure is the row's greatest; 0 for a row without values."""
         candidates = np.where(measure == greatest[self.row], self.value, self.values)
-        found = np.zeros(len(self), np.int64)
-        filled = np.flatnonzero(np.diff(self.starts))
-        if len(filled):
-            found[filled] = np.minimum.reduceat(candidates, self.starts[filled])
-        return found
+        first_values = np.zeros(len(self), np.int64)
+        filled_rows = np.flatnonzero(np.diff(self.starts))
+        if len(filled_rows):
+            first_values[filled_rows] = np.minimum.reduceat(candidates, self.starts[filled_rows])
+        return first_values
 
     def find_greatest_by(self, measure: np.ndarray) -> np.ndarray:
         """Return the value of each row whose measure (one number for each belief) is greatest."""
@@ -78,50 +78,50 @@ class Beliefs:
 
     def look_up_belief(self, value: np.ndarray) -> np.ndarray:
         """Return the belief of each row in one value, which is passed for each row."""
-        found = np.zeros(len(self))
+        beliefs = np.zeros(len(self))
         hit = np.flatnonzero(self.value == value[self.row])
-        found[self.row[hit]] = self.belief[hit]
-        return found
+        beliefs[self.row[hit]] = self.belief[hit]
+        return beliefs
 
     def sums(self) -> np.ndarray:
         return self._reduce(np.add, self.belief)
 
     def scale_to_one(self) -> Beliefs:
         """Divide each row by its sum; a row without beliefs stays."""
-        whole = self.sums()
-        divisor = np.where(whole > 0, whole, 1.0)
+        row_sums = self.sums()
+        divisor = np.where(row_sums > 0, row_sums, 1.0)
         return Beliefs(self.starts, self.value, self.belief / divisor[self.row], self.values)
 
     def to_dense(self) -> np.ndarray:
-        found = np.zeros((len(self), self.values))
-        found[self.row, self.value] = self.belief
-        return found
+        table = np.zeros((len(self), self.values))
+        table[self.row, self.value] = self.belief
+        return table
 
-    def take(self, at: np.ndarray) -> Beliefs:
+    def take(self, rows: np.ndarray) -> Beliefs:
         """Return the rows of these numbers, in this order; a number may occur several times."""
-        lengths = np.diff(self.starts)[at]
-        index = list_stretches(self.starts[:-1][at], lengths)
+        lengths = np.diff(self.starts)[rows]
+        index = list_stretches(self.starts[:-1][rows], lengths)
         return Beliefs(np.append(0, np.cumsum(lengths)), self.value[index], self.belief[index], self.values)
 
     def replace_rows(self, other: dict[int, tuple[np.ndarray, np.ndarray]]) -> Beliefs:
         """Return these beliefs with (values, beliefs) of some rows in place of their own."""
         if not other:
             return self
-        kept = np.ones(len(self), bool)
-        kept[list(other)] = False
-        held = kept[self.row]
-        rows = [self.row[held], *(np.full(len(value), row) for row, (value, _) in other.items())]
-        values = [self.value[held], *(value for value, _ in other.values())]
-        beliefs = [self.belief[held], *(belief for _, belief in other.values())]
+        is_own_row = np.ones(len(self), bool)
+        is_own_row[list(other)] = False
+        is_own = is_own_row[self.row]
+        rows = [self.row[is_own], *(np.full(len(value), row) for row, (value, _) in other.items())]
+        values = [self.value[is_own], *(value for value, _ in other.values())]
+        beliefs = [self.belief[is_own], *(belief for _, belief in other.values())]
         joined = (np.concatenate(rows), np.concatenate(values), np.concatenate(beliefs))
         return Beliefs.of_pairs(*joined, len(self), self.values)
 
     def _reduce(self, ufunc: np.ufunc, measure: np.ndarray) -> np.ndarray:
-        found = np.zeros(len(self))
-        filled = np.flatnonzero(np.diff(self.starts))
-        if len(filled):
-            found[filled] = ufunc.reduceat(measure, self.starts[filled])
-        return found
+        reduced = np.zeros(len(self))
+        filled_rows = np.flatnonzero(np.diff(self.starts))
+        if len(filled_rows):
+            reduced[filled_rows] = ufunc.reduceat(measure, self.starts[filled_rows])
+        return reduced
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,10 +154,10 @@ class Atoms:
         start = 0
         while start < len(self):
             stop = max(int(np.searchsorted(until, until[start] + CHUNK_MIXED_PAIRS, side="right")) - 1, start + 1)
-            here = slice(first[start], first[stop])
-            index = list_stretches(rows.starts[:-1][self.group[here]], lengths[here])
-            mixed = rows.belief[index] * np.repeat(self.weight[here], lengths[here])
-            atom = np.repeat(self.atom[here] - start, lengths[here])
+            block = slice(first[start], first[stop])
+            index = list_stretches(rows.starts[:-1][self.group[block]], lengths[block])
+            mixed = rows.belief[index] * np.repeat(self.weight[block], lengths[block])
+            atom = np.repeat(self.atom[block] - start, lengths[block])
             yield slice(start, stop), Beliefs.of_pairs(atom, rows.value[index], mixed, stop - start, rows.values)
             start = stop
 
@@ -178,12 +178,12 @@ def find_atoms(point: np.ndarray, group: np.ndarray, weight: np.ndarray, points:
         prints.view([("a", np.uint64), ("b", np.uint64)]).reshape(-1), return_index=True, return_inverse=True
     )
     of_point = of_point.reshape(-1)
-    chosen = np.zeros(points, bool)
-    chosen[first] = True
-    held = chosen[point]
-    atom = of_point[point[held]]
+    is_first = np.zeros(points, bool)
+    is_first[first] = True
+    is_listed = is_first[point]
+    atom = of_point[point[is_listed]]
     by_atom = np.argsort(atom, kind="stable")
-    return Atoms(of_point, atom[by_atom], group[held][by_atom], weight[held][by_atom])
+    return Atoms(of_point, atom[by_atom], group[is_listed][by_atom], weight[is_listed][by_atom])
 
 
 def list_stretches(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:

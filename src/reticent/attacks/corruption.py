@@ -88,10 +88,12 @@ class CorruptionVictims:
 def find_worst_case(victims: CorruptionVictims, p: Fraction, domain: int, adversary: CorruptionAdversary) -> WorstCase:
     """Find the worst case of all victims; the uncorrupted have any value equally likely."""
     u = (1 - p) / domain
-    left = victims.size - 1 - victims.corrupted
-    rest = float(u) * victims.corrupted + float(p) * victims.at_y + left / domain
-    at = int(rest.argmin())
-    others = u * int(victims.corrupted[at]) + p * int(victims.at_y[at]) + Fraction(int(left[at]), domain)
+    uncorrupted = victims.size - 1 - victims.corrupted
+    rest = float(u) * victims.corrupted + float(p) * victims.at_y + uncorrupted / domain
+    worst = int(rest.argmin())
+    others = (
+        u * int(victims.corrupted[worst]) + p * int(victims.at_y[worst]) + Fraction(int(uncorrupted[worst]), domain)
+    )
     w = min(adversary.lambda_, adversary.rho1)
     pull = p * w
     posterior = adversary.rho1 + pull * (1 - adversary.rho1) / (pull + u + others)
@@ -102,10 +104,10 @@ def find_worst_case(victims: CorruptionVictims, p: Fraction, domain: int, advers
     )
 
 
-def _compute_worst_growth(p: Fraction, room: Fraction, domain: int, skew: Fraction) -> float:
-    a = float(room / p)
-    least = max(0.0, 1 - (domain - 1) * float(skew))
-    w = min(max((a * a + a) ** 0.5 - a, least), float(skew))
+def _compute_worst_growth(p: Fraction, rest: Fraction, domain: int, skew: Fraction) -> float:
+    a = float(rest / p)
+    least_prior = max(0.0, 1 - (domain - 1) * float(skew))
+    w = min(max((a * a + a) ** 0.5 - a, least_prior), float(skew))
     return w * (1 - w) / (w + a)
 
 
@@ -146,8 +148,8 @@ class DomainKnowledge:
         known).
         """
         unheld = int((holders == 0).sum())
-        told = unknown if unheld else None
-        return cls(unheld if told == 1 else 0, np.zeros(0, bool), told)
+        informative_unknown = unknown if unheld else None
+        return cls(unheld if informative_unknown == 1 else 0, np.zeros(0, bool), informative_unknown)
 
     def posteriors(self, adversary: CorruptionAdversary) -> DomainBelief:
         if self.unknown is None or self.unknown > MAX_INFORMATIVE_PEOPLE:
@@ -160,13 +162,13 @@ class DomainKnowledge:
         return DomainBelief(posterior, posterior - adversary.rho1)
 
 
-def read_people(given: Any, missing: Sequence[str] = ()) -> pl.DataFrame:
+def read_people(people: Any, missing: Sequence[str] = ()) -> pl.DataFrame:
     """Read a path, a `Source` or a frame as rows."""
-    if isinstance(given, Source):
-        return collect_frame(scan_source(given), "Reading the people")
-    is_path = not hasattr(given, "columns")
-    source = Source(path=str(given) if is_path else None, missing=tuple(missing))
-    return collect_frame(scan_source(source, None if is_path else given), "Reading the people")
+    if isinstance(people, Source):
+        return collect_frame(scan_source(people), "Reading the people")
+    is_path = not hasattr(people, "columns")
+    source = Source(path=str(people) if is_path else None, missing=tuple(missing))
+    return collect_frame(scan_source(source, None if is_path else people), "Reading the people")
 
 
 def require_columns(people: pl.DataFrame, columns: Sequence[str], what: str) -> None:
@@ -192,23 +194,23 @@ def find_corrupted_people(
     texts = [pl.col(name).cast(pl.String) for name in keys]
     # Several people may read the same: the first of them is the first corrupted, and so on.
     turn = pl.int_range(pl.len()).over(keys).alias("\x00turn")
-    known = external.select(*texts, turn, pl.int_range(pl.len()).alias("\x00person"))
+    people_on_list = external.select(*texts, turn, pl.int_range(pl.len()).alias("\x00person"))
     wanted = corrupted.select(*texts, turn)
-    found = wanted.join(known, on=[*keys, "\x00turn"], how="left", nulls_equal=True, maintain_order="left")[
+    persons = wanted.join(people_on_list, on=[*keys, "\x00turn"], how="left", nulls_equal=True, maintain_order="left")[
         "\x00person"
     ]
-    if found.null_count():
+    if persons.null_count():
         raise RequestError(
-            f"{pluralize(found.null_count(), 'corrupted person', 'is', 'are')} not on the external list.",
+            f"{pluralize(persons.null_count(), 'corrupted person', 'is', 'are')} not on the external list.",
             attempt="lines that agree with it in every column that both have.",
         )
-    return found.to_numpy(), corrupted[sensitive]
+    return persons.to_numpy(), corrupted[sensitive]
 
 
-def find_victim(external: pl.DataFrame, asked: str) -> int:
+def find_victim(external: pl.DataFrame, description: str) -> int:
     """Find the one person whose columns match: "name=Ellie" or "age=50,sex=F"."""
-    where = pl.lit(True)
-    for part in asked.split(","):
+    matches = pl.lit(True)
+    for part in description.split(","):
         name, equals, value = part.partition("=")
         if not equals or name.strip() not in external.columns:
             raise RequestError(
@@ -216,11 +218,11 @@ def find_victim(external: pl.DataFrame, asked: str) -> int:
                 why=f"{name.strip()!r} is none of them." if equals else "",
                 attempt=f"column=value[,column=value]. {suggest_column(name.strip(), external.columns, external.lazy())}",
             )
-        where &= pl.col(name.strip()).cast(pl.String) == value.strip()
-    found = np.flatnonzero(external.select(where.alias("x")).to_series().fill_null(False).to_numpy())
-    if len(found) != 1:
-        raise RequestError(f"{len(found)} people on the list are as the victim is described.", attempt="exactly one.")
-    return int(found[0])
+        matches &= pl.col(name.strip()).cast(pl.String) == value.strip()
+    persons = np.flatnonzero(external.select(matches.alias("x")).to_series().fill_null(False).to_numpy())
+    if len(persons) != 1:
+        raise RequestError(f"{len(persons)} people on the list are as the victim is described.", attempt="exactly one.")
+    return int(persons[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,17 +240,19 @@ def find_unmasked_people(release: Any, people: pl.DataFrame) -> UnmaskedPeople:
     if len(release.manifest.find_columns_with_role("sensitive")) != 1:
         raise RequestError("An attack needs a release with one sensitive column.")
     column = release.manifest.sensitive.name
-    redrawn = "matrix" in release.manifest.own
-    shown = _read_manifest_counts(release.manifest) if redrawn else _to_value_counts(release.value_counts(column))
-    held = _to_value_counts(people.group_by(pl.col(column).alias("value")).len("count"))
-    values = sorted(held, key=str)
-    true = np.array([held[value] for value in values])
-    published = np.array([shown.get(value, 0) for value in values])
-    surely = are_unmasked(published, true)
-    hits = int(true[surely].sum())
+    is_perturbed = "matrix" in release.manifest.own
+    published_counts = (
+        _read_manifest_counts(release.manifest) if is_perturbed else _to_value_counts(release.value_counts(column))
+    )
+    true_counts = _to_value_counts(people.group_by(pl.col(column).alias("value")).len("count"))
+    values = sorted(true_counts, key=str)
+    true = np.array([true_counts[value] for value in values])
+    published = np.array([published_counts.get(value, 0) for value in values])
+    is_unmasked = are_unmasked(published, true)
+    hits = int(true[is_unmasked].sum())
     total = int(true.sum())
-    rarest = float(true[surely].min() / total) if hits else 0.0
-    facts = {} if redrawn else _apply_lemma1(release, people, len(values))
+    rarest = float(true[is_unmasked].min() / total) if hits else 0.0
+    facts = {} if is_perturbed else _apply_lemma1(release, people, len(values))
     return UnmaskedPeople(total, hits, float(true.max() / total), rarest, facts)
 
 
@@ -294,8 +298,8 @@ def compute_certain_predicate_prior(distinct: int, domain: int, l: int) -> Fract
 
 
 def _find_promised_l(manifest: Manifest) -> int:
-    asked = [int(p.parameters["l"]) for p in manifest.promises if p.name == "recursive-l-diversity"]
-    return min(asked, default=2)
+    promised = [int(p.parameters["l"]) for p in manifest.promises if p.name == "recursive-l-diversity"]
+    return min(promised, default=2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -342,9 +346,9 @@ def attack_by_corruption(
     require_columns(people, [column.name for column in release.columns], "source")
     if "p" not in release.manifest.own:  # not one perturbed tuple of each group: its values are people's
         return _attack_unmasked(release, people, adversary)
-    listed = None if external is None else read_people(external, missing)
-    known = None if corrupted is None else read_people(corrupted, missing)
-    return _attack_sampled(SampledTarget(release, people, listed, known, victim), adversary)
+    external_people = None if external is None else read_people(external, missing)
+    corrupted_people = None if corrupted is None else read_people(corrupted, missing)
+    return _attack_sampled(SampledTarget(release, people, external_people, corrupted_people, victim), adversary)
 
 
 class SampledTarget:
@@ -377,7 +381,7 @@ class SampledTarget:
 
     def codes(self, values: pl.Series) -> np.ndarray:
         """Return places in the domain; -1 for a null, which stands for an extraneous person."""
-        place = {text: at for at, text in enumerate(self.domain)}
+        place = {text: position for position, text in enumerate(self.domain)}
         texts = values.cast(pl.String)
         found = texts.replace_strict(place, default=-1, return_dtype=pl.Int64).to_numpy()
         if ((found < 0) & ~texts.is_null().to_numpy()).any():
@@ -389,95 +393,101 @@ class SampledTarget:
         quasi = self.release.manifest.find_columns_with_role(Role.QUASI)
         require_columns(people, [entry.name for entry in quasi], what)
         columns = [read_column(entry, self.frame[entry.name], people[entry.name]) for entry in quasi]
-        found = find_crucial_rows(columns, [people[entry.name] for entry in quasi])
-        if found is None:
+        crucial_rows = find_crucial_rows(columns, [people[entry.name] for entry in quasi])
+        if crucial_rows is None:
             raise BundleDamaged("Labels of two published rows cover the same person.")
-        return found
+        return crucial_rows
 
     def count(self, owner: np.ndarray) -> np.ndarray:
         return np.bincount(owner[owner >= 0], minlength=len(self.size))
 
 
-def _attack_sampled(at: SampledTarget, adversary: CorruptionAdversary) -> CorruptionOutcome:
-    if adversary.lambda_ * len(at.domain) < 1:
-        raise RequestError(f"lambda is below 1/{len(at.domain)}: no prior over the domain is as even.")
-    owner = at.find_crucial_rows(at.people, "source")
-    if (owner < 0).any() or (at.count(owner) != at.size).any():
+def _attack_sampled(sampled: SampledTarget, adversary: CorruptionAdversary) -> CorruptionOutcome:
+    if adversary.lambda_ * len(sampled.domain) < 1:
+        raise RequestError(f"lambda is below 1/{len(sampled.domain)}: no prior over the domain is as even.")
+    owner = sampled.find_crucial_rows(sampled.people, "source")
+    if (owner < 0).any() or (sampled.count(owner) != sampled.size).any():
         raise RequestError(
             "The source is not what the release was made from.",
             why="Some of its people are under no label, or a group's G is another number.",
             attempt="the data that was published.",
         )
-    true = at.codes(at.people[at.sensitive.name])
-    known = at.external is not None or at.corrupted is not None or at.victim is not None
-    victims, groups, learned = _corrupt_some(at) if known else _corrupt_everyone_else(at, owner, true)
-    share = np.bincount(owner, weights=true == at.y[owner], minlength=len(at.size)) / at.size
+    true = sampled.codes(sampled.people[sampled.sensitive.name])
+    has_partial_knowledge = sampled.external is not None or sampled.corrupted is not None or sampled.victim is not None
+    victims, groups, learned = (
+        _corrupt_some(sampled) if has_partial_knowledge else _corrupt_everyone_else(sampled, owner, true)
+    )
+    share = np.bincount(owner, weights=true == sampled.y[owner], minlength=len(sampled.size)) / sampled.size
     guesses = share[groups]  # the guess is the value that is shown
-    told = learned.posteriors(adversary)
-    if not at.declared and not known:
+    domain_belief = learned.posteriors(adversary)
+    if not sampled.declared and not has_partial_knowledge:
         guesses = np.where(learned.alone, 1.0, guesses)  # or the value that nobody else has
     targets = len(groups)
     hits = float(guesses.sum())
-    found = find_worst_case(victims, at.p, len(at.domain), adversary)
-    if not at.declared:
-        found = replace(
-            found, posterior=max(found.posterior, float(told.posterior)), growth=max(found.growth, float(told.growth))
+    worst_case = find_worst_case(victims, sampled.p, len(sampled.domain), adversary)
+    if not sampled.declared:
+        worst_case = replace(
+            worst_case,
+            posterior=max(worst_case.posterior, float(domain_belief.posterior)),
+            growth=max(worst_case.growth, float(domain_belief.growth)),
         )
-    setting = bounds.CorruptionSetting(at.p, at.counted_on, len(at.domain), adversary.lambda_)
+    setting = bounds.CorruptionSetting(sampled.p, sampled.counted_on, len(sampled.domain), adversary.lambda_)
     low, high = compute_wilson_interval(round(hits), targets)
-    most = np.bincount(true, minlength=len(at.domain)).max() / len(true)
+    most_frequent_share = np.bincount(true, minlength=len(sampled.domain)).max() / len(true)
     return CorruptionOutcome(
         "corruption",
         targets,
         hits / targets,
         low,
         high,
-        float(most),
-        found.posterior,
-        _find_promised_rho2(at.release, adversary),
+        float(most_frequent_share),
+        worst_case.posterior,
+        _find_promised_rho2(sampled.release, adversary),
         np.zeros(0),
         np.zeros(0),
-        found.growth,
+        worst_case.growth,
         float(bounds.round_up(bounds.compute_rho2(setting, adversary.rho1))),
         float(bounds.round_up(bounds.compute_rho2_theorem2(setting, adversary.rho1))),
         float(bounds.find_least_bound(lambda x: bounds.delta_holds(setting, x))),
         float(bounds.find_least_bound(lambda x: bounds.theorem3_holds(setting, x))),
-        found.h,
-        {"domain_declared": at.declared, "single_holders": learned.single_holders},
+        worst_case.h,
+        {"domain_declared": sampled.declared, "single_holders": learned.single_holders},
     )
 
 
 def _corrupt_everyone_else(
-    at: SampledTarget, owner: np.ndarray, true: np.ndarray
+    sampled: SampledTarget, owner: np.ndarray, true: np.ndarray
 ) -> tuple[CorruptionVictims, np.ndarray, DomainKnowledge]:
     """Corrupt everyone else: each person of the source is a victim once."""
-    same = np.bincount(owner, weights=true == at.y[owner], minlength=len(at.size)).astype(np.int64)
-    others_at_y = same[owner] - (true == at.y[owner])
-    size = at.size[owner]
-    holders = np.bincount(true, minlength=len(at.domain))
+    matches_by_group = np.bincount(owner, weights=true == sampled.y[owner], minlength=len(sampled.size)).astype(
+        np.int64
+    )
+    others_at_y = matches_by_group[owner] - (true == sampled.y[owner])
+    size = sampled.size[owner]
+    holders = np.bincount(true, minlength=len(sampled.domain))
     learned = DomainKnowledge.of_everyone_else(holders, true)
     return CorruptionVictims(size, size - 1, others_at_y, np.zeros_like(size)), owner, learned
 
 
-def _corrupt_some(at: SampledTarget) -> tuple[CorruptionVictims, np.ndarray, DomainKnowledge]:
+def _corrupt_some(sampled: SampledTarget) -> tuple[CorruptionVictims, np.ndarray, DomainKnowledge]:
     """Corrupt some people: of each group what is known, with one victim in it, or the one victim of the option."""
-    listed = at.people if at.external is None else at.external
-    owner = at.find_crucial_rows(listed, "external list")
-    present = at.count(owner)
-    if (present < at.size).any():
+    external_people = sampled.people if sampled.external is None else sampled.external
+    owner = sampled.find_crucial_rows(external_people, "external list")
+    present = sampled.count(owner)
+    if (present < sampled.size).any():
         raise RequestError(
             "The external list does not cover the release.",
-            why=f"Of {len(at.size):,} groups {int((present < at.size).sum()):,} have more people than the list has under their labels.",
+            why=f"Of {len(sampled.size):,} groups {int((present < sampled.size).sum()):,} have more people than the list has under their labels.",
             attempt="a list with everybody in the release.",
         )
-    person = None if at.victim is None else find_victim(listed, at.victim)
-    values = np.full(len(listed), -2)  # -2: not corrupted, -1: extraneous
-    if at.corrupted is not None:
-        who, learned = find_corrupted_people(listed, at.corrupted, at.sensitive.name)
-        values[who] = at.codes(learned)
-    elif at.external is None:
-        values[:] = at.codes(at.people[at.sensitive.name])
-    if person is not None and at.corrupted is not None and values[person] != -2:
+    person = None if sampled.victim is None else find_victim(external_people, sampled.victim)
+    values = np.full(len(external_people), -2)  # -2: not corrupted, -1: extraneous
+    if sampled.corrupted is not None:
+        corrupted_persons, learned = find_corrupted_people(external_people, sampled.corrupted, sampled.sensitive.name)
+        values[corrupted_persons] = sampled.codes(learned)
+    elif sampled.external is None:
+        values[:] = sampled.codes(sampled.people[sampled.sensitive.name])
+    if person is not None and sampled.corrupted is not None and values[person] != -2:
         raise RequestError(
             "The victim is among the corrupted people.",
             why="Who has learned the victim's value has nothing left to find out.",
@@ -486,46 +496,46 @@ def _corrupt_some(at: SampledTarget) -> tuple[CorruptionVictims, np.ndarray, Dom
     if person is not None:
         values[person] = -2
     inside = owner >= 0
-    groups = np.flatnonzero(at.count(owner[inside & (values == -2)])) if person is None else owner[[person]]
+    groups = np.flatnonzero(sampled.count(owner[inside & (values == -2)])) if person is None else owner[[person]]
     if not len(groups) or groups.min() < 0:
         raise RequestError(
             "The victim is under no label of the release." if person is not None else "Nobody is left to attack.",
             attempt="a victim who is in the data and not corrupted.",
         )
-    corrupted = at.count(owner[inside & (values >= 0)])[groups]
-    at_y = np.bincount(owner[inside], weights=(values == at.y[owner])[inside], minlength=len(at.size)).astype(np.int64)[
-        groups
-    ]
-    candidates = at.count(owner[inside & (values == -2)])[groups] - 1
-    size = at.size[groups]
-    left = size - 1 - corrupted
-    if ((left < 0) | (left > candidates)).any():
+    corrupted = sampled.count(owner[inside & (values >= 0)])[groups]
+    at_y = np.bincount(owner[inside], weights=(values == sampled.y[owner])[inside], minlength=len(sampled.size)).astype(
+        np.int64
+    )[groups]
+    candidates = sampled.count(owner[inside & (values == -2)])[groups] - 1
+    size = sampled.size[groups]
+    uncorrupted = size - 1 - corrupted
+    if ((uncorrupted < 0) | (uncorrupted > candidates)).any():
         raise RequestError(
             "What is known of a group contradicts its size.",
             why="More people are corrupted, or extraneous, than a group's G allows.",
             attempt="corrupted people with the values that they have.",
         )
-    unknown = int((values == -2).sum()) if at.external is None else None  # on a longer list some are in no group
-    holders = np.bincount(values[values >= 0], minlength=len(at.domain))
+    unknown = int((values == -2).sum()) if sampled.external is None else None  # on a longer list some are in no group
+    holders = np.bincount(values[values >= 0], minlength=len(sampled.domain))
     return CorruptionVictims(size, corrupted, at_y, candidates), groups, DomainKnowledge.of_some(holders, unknown)
 
 
 def _find_promised_rho2(release: Any, adversary: CorruptionAdversary) -> float | None:
     """Find the least rho2 promised against an adversary who believes no more than this one."""
-    fit = [
-        parse_fraction(asked["rho2"])
-        for asked in (promise.parameters for promise in release.manifest.promises)
-        if "rho2" in asked
-        and parse_fraction(asked["lambda"]) >= adversary.lambda_
-        and parse_fraction(asked["rho1"]) >= adversary.rho1
+    promised = [
+        parse_fraction(parameters["rho2"])
+        for parameters in (promise.parameters for promise in release.manifest.promises)
+        if "rho2" in parameters
+        and parse_fraction(parameters["lambda"]) >= adversary.lambda_
+        and parse_fraction(parameters["rho1"]) >= adversary.rho1
     ]
-    return float(min(fit)) if fit else None
+    return float(min(promised)) if promised else None
 
 
 def _attack_unmasked(release: Any, people: pl.DataFrame, adversary: CorruptionAdversary) -> CorruptionOutcome:
-    found = find_unmasked_people(release, people)
-    targets = found.targets
-    hits = found.unmasked
+    unmasked = find_unmasked_people(release, people)
+    targets = unmasked.targets
+    hits = unmasked.unmasked
     low, high = compute_wilson_interval(hits, targets)
     certain = 1.0 if hits else float(adversary.rho1)
     return CorruptionOutcome(
@@ -534,18 +544,18 @@ def _attack_unmasked(release: Any, people: pl.DataFrame, adversary: CorruptionAd
         hits / targets,
         low,
         high,
-        found.baseline,
+        unmasked.baseline,
         certain,
         None,
         np.zeros(0),
         np.zeros(0),
-        1 - found.rarest if hits else 0.0,
+        1 - unmasked.rarest if hits else 0.0,
         None,
         None,
         None,
         None,
         None,
-        found.facts,
+        unmasked.facts,
     )
 
 
@@ -564,8 +574,8 @@ class LinkingSituation:
     others: tuple[PriorBelief, ...] = ()
 
     def __post_init__(self) -> None:
-        left = self.size - 1 - len(self.corrupted)
-        if not 0 <= left <= len(self.others):
+        uncorrupted = self.size - 1 - len(self.corrupted)
+        if not 0 <= uncorrupted <= len(self.others):
             raise RequestError(
                 "What is known of a group contradicts its size.",
                 why=f"It has {self.size} people: the victim, {len(self.corrupted)} corrupted, and {len(self.others)} candidates "
@@ -584,8 +594,8 @@ class LinkingSituation:
     @property
     def g(self) -> Fraction:
         """Equation 13."""
-        left = self.size - 1 - len(self.corrupted)
-        return Fraction(left, len(self.others)) if self.others else Fraction(0)
+        uncorrupted = self.size - 1 - len(self.corrupted)
+        return Fraction(uncorrupted, len(self.others)) if self.others else Fraction(0)
 
     def chance_of_showing(self, prior: PriorBelief) -> Fraction:
         """Compute the chance that a person with this prior shows y: the bracket of equations 15 and 19."""
@@ -606,5 +616,5 @@ class LinkingSituation:
 
     def confidence(self, prior: PriorBelief, predicate: Collection[int]) -> tuple[Fraction, Fraction]:
         """Compute P_prior(Q) and P_post(Q), equations 5 and 10."""
-        found = self.posterior(prior)
-        return sum((prior[x] for x in predicate), Fraction(0)), sum((found[x] for x in predicate), Fraction(0))
+        posterior = self.posterior(prior)
+        return sum((prior[x] for x in predicate), Fraction(0)), sum((posterior[x] for x in predicate), Fraction(0))

@@ -25,26 +25,34 @@ MAX_PAIRS = 1_500_000
 """So many pairs of a person's group and a value that it publishes are learned from: about 100 bytes each."""
 
 
-def attack_by_definetti(seen: AttackTarget, *, rounds: int = 30) -> AttackOutcome:
+def attack_by_definetti(target: AttackTarget, *, rounds: int = 30) -> AttackOutcome:
     """Learn from all groups and guess every person.
 
     Of more than MAX_POINTS combinations of quasi-identifiers, or MAX_PAIRS, those of random groups are learned from and
     guessed, each group whole, or some at random of a group that has more of them alone: `targets` is how many people
     they are.
     """
-    point, group, weight = seen.sight.memberships(seen.points, seen.people, MAX_BOXES_PER_PERSON)
-    pairs = (seen.counts > 0).sum(axis=1)[group]
-    if len(seen.points) > MAX_POINTS or int(pairs.sum()) > MAX_PAIRS:
-        kept = _select_random_groups(point, group, pairs, len(seen.counts))
-        at, point = np.unique(point[kept], return_inverse=True)
-        group = group[kept]
-        weight = weight[kept]
-        seen = replace(seen, points=seen.points[at], people=seen.people[at], truth=seen.truth.take(at))
+    point, group, weight = target.sight.memberships(target.points, target.people, MAX_BOXES_PER_PERSON)
+    pairs = (target.counts > 0).sum(axis=1)[group]
+    if len(target.points) > MAX_POINTS or int(pairs.sum()) > MAX_PAIRS:
+        is_selected = _select_random_groups(point, group, pairs, len(target.counts))
+        selected_points, point = np.unique(point[is_selected], return_inverse=True)
+        group = group[is_selected]
+        weight = weight[is_selected]
+        target = replace(
+            target,
+            points=target.points[selected_points],
+            people=target.people[selected_points],
+            truth=target.truth.take(selected_points),
+        )
     belief = learn_beliefs(
-        seen.points, [domain.size for domain in seen.quasi], seen.counts, point, group, weight, rounds
+        target.points, [domain.size for domain in target.quasi], target.counts, point, group, weight, rounds
     )
     return score_guesses(
-        "definetti", _add_overall_guesses(Guesses.of_beliefs(belief), belief, seen.counts), seen.truth, seen.promised
+        "definetti",
+        _add_overall_guesses(Guesses.of_beliefs(belief), belief, target.counts),
+        target.truth,
+        target.promised,
     )
 
 
@@ -58,10 +66,10 @@ def _select_random_groups(point: np.ndarray, group: np.ndarray, pairs: np.ndarra
         int(np.searchsorted(np.cumsum(first), MAX_POINTS)), int(np.searchsorted(np.cumsum(pairs[order]), MAX_PAIRS))
     )
     last = turn[group[order]][min(enough, len(order) - 1)]
-    kept: np.ndarray = turn[group] <= last
-    if int(pairs[kept].sum()) > 2 * MAX_PAIRS:  # the last group alone has that many
-        kept &= _of_some_points(point, np.where(kept, pairs, 0))
-    return kept
+    is_selected: np.ndarray = turn[group] <= last
+    if int(pairs[is_selected].sum()) > 2 * MAX_PAIRS:  # the last group alone has that many
+        is_selected &= _of_some_points(point, np.where(is_selected, pairs, 0))
+    return is_selected
 
 
 def _of_some_points(point: np.ndarray, pairs: np.ndarray) -> np.ndarray:
@@ -71,10 +79,10 @@ def _of_some_points(point: np.ndarray, pairs: np.ndarray) -> np.ndarray:
     """
     of_point = np.bincount(point, weights=pairs)
     order = np.random.default_rng(1).permutation(len(of_point))
-    chosen = np.zeros(len(of_point), bool)
-    chosen[order[: int(np.searchsorted(np.cumsum(of_point[order]), MAX_PAIRS)) + 1]] = True
-    found: np.ndarray = chosen[point]
-    return found
+    is_chosen = np.zeros(len(of_point), bool)
+    is_chosen[order[: int(np.searchsorted(np.cumsum(of_point[order]), MAX_PAIRS)) + 1]] = True
+    is_selected: np.ndarray = is_chosen[point]
+    return is_selected
 
 
 def _add_overall_guesses(guesses: Guesses, belief: Beliefs, counts: np.ndarray) -> Guesses:
@@ -96,9 +104,9 @@ def assign_values(
     rounds: int = 30,
 ) -> np.ndarray:
     """Compute (points, values) beliefs after so many rounds; `weight` people of a `point` are in a `group`."""
-    found = learn_beliefs(points, sizes, counts, point, group, weight, rounds)
+    beliefs = learn_beliefs(points, sizes, counts, point, group, weight, rounds)
     overall = counts.sum(axis=0) / counts.sum()
-    return np.where(np.diff(found.starts)[:, None] > 0, found.to_dense(), overall)
+    return np.where(np.diff(beliefs.starts)[:, None] > 0, beliefs.to_dense(), overall)
 
 
 def learn_beliefs(
@@ -130,8 +138,8 @@ def learn_beliefs(
     for _ in range(rounds):
         people = _gather_people(entries, weight, belief, in_pair, len(pair))
         kernel.believe(entries, share, classifier.classify(people), in_pair, belief)
-        held = _gather_people(entries, weight, belief, in_group, len(wanted))
-        lacking = np.divide(wanted, held, out=np.zeros_like(held), where=held > 0)
+        expected = _gather_people(entries, weight, belief, in_group, len(wanted))
+        lacking = np.divide(wanted, expected, out=np.zeros_like(expected), where=expected > 0)
         kernel.believe(entries, belief, lacking, in_group, belief)
     total = _gather_people(entries, weight, belief, in_pair, len(pair))
     return Beliefs.of_pairs(pair // values, pair % values, total, len(points), values).scale_to_one()
@@ -141,9 +149,9 @@ def _gather_people(
     entries: np.ndarray, weight: np.ndarray, belief: np.ndarray, place: np.ndarray, places: int
 ) -> np.ndarray:
     """Add up people by place, by what they are believed to have."""
-    held = np.zeros(places)
-    kernel.gather(entries, weight, belief, place, held)
-    return held
+    sums = np.zeros(places)
+    kernel.gather(entries, weight, belief, place, sums)
+    return sums
 
 
 def _number_pairs(pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

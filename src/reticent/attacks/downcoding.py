@@ -77,12 +77,15 @@ def compute_composition(people: int, values: int, k: int | None, low: bool, high
     after = [np.zeros(people + 1) for _ in range(values + 1)]
     after[0][0] = 1.0
     steps = [
-        _compute_step_chances(people, values - at, 1 if _is_end_held(at, values, low, high) else 0)
-        for at in range(values)
+        _compute_step_chances(people, values - position, 1 if _is_end_held(position, values, low, high) else 0)
+        for position in range(values)
     ]
-    open_ = [_find_possible_counts(people, k) if at < values else np.ones(people + 1) for at in range(1, values + 1)]
-    for at, step in enumerate(steps):
-        after[at + 1] = (after[at] @ step) * open_[at]
+    possible_counts = [
+        _find_possible_counts(people, k) if position < values else np.ones(people + 1)
+        for position in range(1, values + 1)
+    ]
+    for position, step in enumerate(steps):
+        after[position + 1] = (after[position] @ step) * possible_counts[position]
     chance = float(after[values][people])
     if chance <= 0:
         return None
@@ -90,15 +93,15 @@ def compute_composition(people: int, values: int, k: int | None, low: bool, high
     before[people] = 1.0
     placed = np.arange(people + 1)[None, :] - np.arange(people + 1)[:, None]
     expected = np.zeros(values)
-    for at in range(values - 1, -1, -1):
-        weight = before * open_[at]
-        expected[at] = after[at] @ (steps[at] * np.maximum(placed, 0)) @ weight / chance
-        before = steps[at] @ weight
+    for position in range(values - 1, -1, -1):
+        weight = before * possible_counts[position]
+        expected[position] = after[position] @ (steps[position] * np.maximum(placed, 0)) @ weight / chance
+        before = steps[position] @ weight
     return RangeComposition(expected, min(chance, 1.0))
 
 
-def _is_end_held(at: int, values: int, low: bool, high: bool) -> bool:
-    return (low and at == 0) or (high and at == values - 1)
+def _is_end_held(position: int, values: int, low: bool, high: bool) -> bool:
+    return (low and position == 0) or (high and position == values - 1)
 
 
 def _find_possible_counts(people: int, k: int | None) -> np.ndarray:
@@ -109,17 +112,25 @@ def _find_possible_counts(people: int, k: int | None) -> np.ndarray:
     return ((below < k) | (people - below < k)).astype(np.float64)
 
 
-def _compute_step_chances(people: int, left: int, least: int) -> np.ndarray:
+def _compute_step_chances(people: int, values_left: int, min_people: int) -> np.ndarray:
     """Compute (placed, placed after): the chance that so many of the people left have the next of `left` values, at least `least`."""
     rest = people - np.arange(people + 1)[:, None]
-    many = np.arange(people + 1)[None, :] - np.arange(people + 1)[:, None]
-    if left == 1:
-        return ((many == rest) & (many >= least)).astype(np.float64)
+    people_here = np.arange(people + 1)[None, :] - np.arange(people + 1)[:, None]
+    if values_left == 1:
+        return ((people_here == rest) & (people_here >= min_people)).astype(np.float64)
     factorial = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, people + 1)))])
-    able = (many >= least) & (many <= rest)
-    ways = factorial[rest] - factorial[np.clip(many, 0, people)] - factorial[np.clip(rest - many, 0, people)]
-    chance = np.exp(np.where(able, ways - many * log(left) + (rest - many) * log(1 - 1 / left), -np.inf))
-    return np.where(able, chance, 0.0)
+    is_possible = (people_here >= min_people) & (people_here <= rest)
+    ways = (
+        factorial[rest] - factorial[np.clip(people_here, 0, people)] - factorial[np.clip(rest - people_here, 0, people)]
+    )
+    chance = np.exp(
+        np.where(
+            is_possible,
+            ways - people_here * log(values_left) + (rest - people_here) * log(1 - 1 / values_left),
+            -np.inf,
+        )
+    )
+    return np.where(is_possible, chance, 0.0)
 
 
 def make_uniform_composition(people: int, values: int) -> RangeComposition:
@@ -158,20 +169,21 @@ class RangeColumn:
         return np.arange(int(self.width.sum())) - (self.begin - self.first).repeat(self.width)
 
 
-def find_possible_values(column: RangeColumn, asked: Sequence[int], k: int | None) -> list[np.ndarray] | None:
+def find_possible_values(column: RangeColumn, groups: Sequence[int], k: int | None) -> list[np.ndarray] | None:
     """Find for each group in `asked` which values of its range somebody of it may have; None if the programme is too large."""
     optimum = _import_solver()
     matrix, rows = _build_constraints(column, k)
     if matrix is None:
         return None
-    found = []
-    for group in asked:
+    possible_by_group = []
+    for group in groups:
         start = int(column.begin[group])
         fits = [
-            optimum(matrix, rows, start + at, column) >= 1 - OPTIMUM_TOLERANCE for at in range(int(column.width[group]))
+            optimum(matrix, rows, start + position, column) >= 1 - OPTIMUM_TOLERANCE
+            for position in range(int(column.width[group]))
         ]
-        found.append(np.array(fits))
-    return found
+        possible_by_group.append(np.array(fits))
+    return possible_by_group
 
 
 def _build_constraints(column: RangeColumn, k: int | None) -> tuple[Any, Any]:
@@ -179,23 +191,28 @@ def _build_constraints(column: RangeColumn, k: int | None) -> tuple[Any, Any]:
     from scipy.sparse import coo_matrix
 
     counts = int(column.width.sum())
-    cut = np.zeros(0, np.int64) if k is None else np.flatnonzero((column.people >= 2 * k) & (column.width > 1))
-    many = counts + int((column.width[cut] - 1).sum())
-    if many > MAX_VARIABLES:
+    groups_to_cut = (
+        np.zeros(0, np.int64) if k is None else np.flatnonzero((column.people >= 2 * k) & (column.width > 1))
+    )
+    variable_count = counts + int((column.width[groups_to_cut] - 1).sum())
+    if variable_count > MAX_VARIABLES:
         return None, None
     groups = len(column.width)
     row = np.concatenate([np.repeat(np.arange(groups), column.width), groups + column.code])
     ones = (np.ones(2 * counts), (row, np.tile(np.arange(counts), 2)))
-    fixed = coo_matrix(ones, shape=(groups + len(column.totals), many)).tocsr()
-    if k is None or not len(cut):
-        return (fixed, None), None
-    entries, limit = _build_refused_cut_constraints(column, k, cut.tolist(), counts)
-    at, of, by = zip(*entries, strict=True)
-    return (fixed, coo_matrix((by, (at, of)), shape=(len(limit), many)).tocsr()), np.array(limit)
+    equalities = coo_matrix(ones, shape=(groups + len(column.totals), variable_count)).tocsr()
+    if k is None or not len(groups_to_cut):
+        return (equalities, None), None
+    entries, limit = _build_refused_cut_constraints(column, k, groups_to_cut.tolist(), counts)
+    rows_of_entries, variables_of_entries, coefficients = zip(*entries, strict=True)
+    return (
+        equalities,
+        coo_matrix((coefficients, (rows_of_entries, variables_of_entries)), shape=(len(limit), variable_count)).tocsr(),
+    ), np.array(limit)
 
 
 def _build_refused_cut_constraints(
-    column: RangeColumn, k: int, cut: list[int], choice: int
+    column: RangeColumn, k: int, groups_to_cut: list[int], choice: int
 ) -> tuple[list[tuple[int, int, float]], list[float]]:
     """Build the constraints of refused cuts, for each place of each group.
 
@@ -203,13 +220,13 @@ def _build_refused_cut_constraints(
     """
     entries: list[tuple[int, int, float]] = []
     limit: list[float] = []
-    for group in cut:
-        most = float(column.people[group]) - k + 1
+    for group in groups_to_cut:
+        max_below = float(column.people[group]) - k + 1
         start = int(column.begin[group])
         for place in range(1, int(column.width[group])):
             for sign, bound in ((1.0, float(k - 1)), (-1.0, 0.0)):
-                entries += [(len(limit), at, sign) for at in range(start, start + place)]
-                entries.append((len(limit), choice, -sign * most))
+                entries += [(len(limit), variable, sign) for variable in range(start, start + place)]
+                entries.append((len(limit), choice, -sign * max_below))
                 limit.append(bound)
             choice += 1
     return entries, limit
@@ -226,19 +243,19 @@ def _import_solver() -> Any:
 
     def optimum(matrix: Any, limit: np.ndarray | None, variable: int, column: RangeColumn) -> float:
         """Compute the greatest count that one variable can have."""
-        fixed, refused = matrix
-        many = fixed.shape[1]
+        equalities, refused = matrix
+        variable_count = equalities.shape[1]
         counts = int(column.width.sum())
-        goal = np.zeros(many)
+        goal = np.zeros(variable_count)
         goal[variable] = -1.0
-        lower = np.zeros(many)
-        upper = np.ones(many)
+        lower = np.zeros(variable_count)
+        upper = np.ones(variable_count)
         upper[:counts] = column.people.repeat(column.width)
         lower[column.begin[column.tight[:, 0]]] = 1.0
         lower[(column.begin + column.width - 1)[column.tight[:, 1]]] = 1.0
         wanted = np.concatenate([column.people, column.totals])
-        found = linprog(goal, refused, limit, fixed, wanted, np.column_stack([lower, upper]), method="highs")
-        return float(-found.fun) if found.status == 0 else float("inf")
+        solution = linprog(goal, refused, limit, equalities, wanted, np.column_stack([lower, upper]), method="highs")
+        return float(-solution.fun) if solution.status == 0 else float("inf")
 
     return optimum
 
@@ -274,14 +291,14 @@ class GuessTally:
 
 
 def attack_by_downcoding(
-    seen: AttackTarget, *, k: int | None = None, programme: bool = False, seed: int = 0
+    target: AttackTarget, *, k: int | None = None, programme: bool = False, seed: int = 0
 ) -> DowncodingOutcome:
     """Guess the hidden values of every group.
 
     `k`: what groups were to have, by default as promised, else the size of the smallest; `programme` also solves the
     linear programme.
     """
-    sight = seen.sight
+    sight = target.sight
     if not isinstance(sight, Boxes):
         raise RequestError(
             "This attack asks for quasi-identifiers that labels hide; this release publishes them as they are.",
@@ -289,27 +306,27 @@ def attack_by_downcoding(
         )
     lines = [axis for axis, ends in enumerate(sight.ends) if ends is not None]
     sizes = sight.counts.sum(axis=1)
-    least = _find_promised_k(seen) or int(sizes.min(initial=1)) if k is None else k
-    if least < 1 or isinstance(least, bool):
+    min_group_size = _find_promised_k(target) or int(sizes.min(initial=1)) if k is None else k
+    if min_group_size < 1 or isinstance(min_group_size, bool):
         raise RequestError("k is a whole number of at least 1.", attempt="k = 5.")
     tally = GuessTally()
-    who = find_membership(seen)
+    membership = find_membership(target)
     rng = np.random.default_rng(seed)
     for axis in lines:
-        _attack_column(seen, sight, axis, who, least, tally)
+        _attack_column(target, sight, axis, membership, min_group_size, tally)
         if programme:
-            _solve_column_programs(seen, sight, axis, least, tally, rng)
+            _solve_column_programs(target, sight, axis, min_group_size, tally, rng)
     if not tally.targets:
         raise RequestError(
             "This attack asks for values that ranges hide; this release has no range.",
             attempt="another attack: every label is a category, a single value or `*`.",
         )
-    return _make_downcoding_outcome(seen, sight, tally, least)
+    return _make_downcoding_outcome(target, sight, tally, min_group_size)
 
 
-def _find_promised_k(seen: AttackTarget) -> int | None:
-    found = [int(promise.parameters["k"]) for promise in seen.promises if "k" in promise.parameters]
-    return max(found, default=None)
+def _find_promised_k(target: AttackTarget) -> int | None:
+    promised = [int(promise.parameters["k"]) for promise in target.promises if "k" in promise.parameters]
+    return max(promised, default=None)
 
 
 def _find_range_groups(sight: Boxes, axis: int) -> np.ndarray:
@@ -322,45 +339,45 @@ def _find_range_groups(sight: Boxes, axis: int) -> np.ndarray:
 
 
 def _attack_column(
-    seen: AttackTarget, sight: Boxes, axis: int, who: GroupMembership, k: int, tally: GuessTally
+    target: AttackTarget, sight: Boxes, axis: int, membership: GroupMembership, k: int, tally: GuessTally
 ) -> None:
     cover = sight.covers[axis]
     ends = sight.ends[axis]
     sizes = sight.counts.sum(axis=1)
     assert ends is not None
-    code = seen.points[who.point, axis]
-    starts = np.searchsorted(who.group, np.arange(who.groups + 1))
+    code = target.points[membership.point, axis]
+    starts = np.searchsorted(membership.group, np.arange(membership.groups + 1))
     for group in _find_range_groups(sight, axis).tolist():
         label = int(sight.label[axis][group])
         people = int(sizes[group])
         first = int(cover.lower[label])
         values = int(cover.upper[label] - cover.lower[label] + 1)
         tight = bool(ends.known[label, 0]), bool(ends.known[label, 1])
-        without = compute_composition(people, values, None, *tight) or make_uniform_composition(people, values)
-        knowing = compute_composition(people, values, k, *tight)
-        if knowing is None:  # too many people, or the group could have been cut: nothing is known of it
-            tally.skipped, knowing = tally.skipped + people, without
+        uninformed = compute_composition(people, values, None, *tight) or make_uniform_composition(people, values)
+        informed = compute_composition(people, values, k, *tight)
+        if informed is None:  # too many people, or the group could have been cut: nothing is known of it
+            tally.skipped, informed = tally.skipped + people, uninformed
         entries = slice(starts[group], starts[group + 1])
-        true = np.bincount(code[entries] - first, weights=who.people[entries], minlength=values)
+        true = np.bincount(code[entries] - first, weights=membership.people[entries], minlength=values)
         tally.targets += people
-        tally.hits += float(true[_find_likeliest_value(knowing.expected)])
-        tally.control += float(true[_find_likeliest_value(without.expected)])
+        tally.hits += float(true[_find_likeliest_value(informed.expected)])
+        tally.control += float(true[_find_likeliest_value(uninformed.expected)])
         tally.chance += people / values
-        tally.worst = max(tally.worst, float(knowing.expected.max() / people))
+        tally.worst = max(tally.worst, float(informed.expected.max() / people))
         if people >= 2 * k:
-            tally.bits.append(knowing.bits - without.bits)
-            if (who.shares[entries] == 1).all() and true.sum() == people:  # its people are known
+            tally.bits.append(informed.bits - uninformed.bits)
+            if (membership.shares[entries] == 1).all() and true.sum() == people:  # its people are known
                 tally.held.append(has_no_cut(true, k))
 
 
 def _find_likeliest_value(expected: np.ndarray) -> int:
     """Return the middle one of the likeliest values: chances are alike from both ends, and rounding must not choose."""
-    near = np.flatnonzero(expected >= expected.max() * (1 - 1e-9))
-    return int(near[len(near) // 2])
+    likeliest = np.flatnonzero(expected >= expected.max() * (1 - 1e-9))
+    return int(likeliest[len(likeliest) // 2])
 
 
 def _solve_column_programs(
-    seen: AttackTarget, sight: Boxes, axis: int, k: int, tally: GuessTally, rng: np.random.Generator
+    target: AttackTarget, sight: Boxes, axis: int, k: int, tally: GuessTally, rng: np.random.Generator
 ) -> None:
     cover = sight.covers[axis]
     ends = sight.ends[axis]
@@ -370,27 +387,27 @@ def _solve_column_programs(
     if (cover.holes[label] >= 0).any() or not len(ranged):
         return
     sizes = sight.counts.sum(axis=1).astype(np.float64)
-    totals = np.bincount(seen.points[:, axis], weights=seen.people, minlength=seen.quasi[axis].size)
+    totals = np.bincount(target.points[:, axis], weights=target.people, minlength=target.quasi[axis].size)
     width = cover.upper[label] - cover.lower[label] + 1
     column = RangeColumn(cover.lower[label], width, sizes, ends.known[label] & ends.ranged[label][:, None], totals)
-    asked = np.sort(rng.choice(ranged, min(MAX_RANGES_PER_COLUMN, len(ranged)), replace=False)).tolist()
-    with_ = find_possible_values(column, asked, k)
-    without = find_possible_values(column, asked, None)
-    if with_ is not None and without is not None:
-        tally.possible += [float(one.mean()) for one in with_]
-        tally.possible_control += [float(one.mean()) for one in without]
+    groups = np.sort(rng.choice(ranged, min(MAX_RANGES_PER_COLUMN, len(ranged)), replace=False)).tolist()
+    possible = find_possible_values(column, groups, k)
+    possible_control = find_possible_values(column, groups, None)
+    if possible is not None and possible_control is not None:
+        tally.possible += [float(is_possible.mean()) for is_possible in possible]
+        tally.possible_control += [float(is_possible.mean()) for is_possible in possible_control]
 
 
-def _make_downcoding_outcome(seen: AttackTarget, sight: Boxes, tally: GuessTally, k: int) -> DowncodingOutcome:
-    many = tally.targets
-    low, high = compute_wilson_interval(round(tally.hits), many)
-    control = compute_wilson_interval(round(tally.control), many)
-    beside = {
-        "control": tally.control / many,
+def _make_downcoding_outcome(target: AttackTarget, sight: Boxes, tally: GuessTally, k: int) -> DowncodingOutcome:
+    target_count = tally.targets
+    low, high = compute_wilson_interval(round(tally.hits), target_count)
+    control = compute_wilson_interval(round(tally.control), target_count)
+    details = {
+        "control": tally.control / target_count,
         "control_low": control[0],
         "control_high": control[1],
         "k": k,
-        "provable": _is_provable(seen, sight),
+        "provable": _is_provable(target, sight),
         "holds": float(np.mean(tally.held)) if tally.held else None,
         "holds_of": len(tally.held),
         "bits": float(np.mean(tally.bits)) if tally.bits else None,
@@ -400,27 +417,27 @@ def _make_downcoding_outcome(seen: AttackTarget, sight: Boxes, tally: GuessTally
         "possible_control": float(np.mean(tally.possible_control)) if tally.possible_control else None,
         "programmes": len(tally.possible),
     }
-    nothing = np.zeros(0)
+    no_guesses = np.zeros(0)
     return DowncodingOutcome(
         "downcoding",
-        many,
-        tally.hits / many,
+        target_count,
+        tally.hits / target_count,
         low,
         high,
-        tally.chance / many,
+        tally.chance / target_count,
         min(tally.worst, 1.0),
         None,
-        nothing,
-        nothing,
-        beside,
+        no_guesses,
+        no_guesses,
+        details,
     )
 
 
-def _is_provable(seen: AttackTarget, sight: Boxes) -> bool:
+def _is_provable(target: AttackTarget, sight: Boxes) -> bool:
     """Tell whether the method cannot have left a group that can be cut: Mondrian by loss, for k alone, no two groups reading the same."""
-    made = seen.made_by
-    named = {promise.name for promise in seen.promises}
-    if made is None or made.name != "mondrian" or made.parameters.get("cuts", "loss") != "loss":
+    method = target.made_by
+    promise_names = {promise.name for promise in target.promises}
+    if method is None or method.name != "mondrian" or method.parameters.get("cuts", "loss") != "loss":
         return False
-    apart = made.parameters.get("labels") == "sets" or all(ends is not None for ends in sight.ends)
-    return named == {"k-anonymity"} and apart
+    has_distinct_labels = method.parameters.get("labels") == "sets" or all(ends is not None for ends in sight.ends)
+    return promise_names == {"k-anonymity"} and has_distinct_labels

@@ -60,18 +60,18 @@ class GroupMembership:
     @cached_property
     def shares(self) -> np.ndarray:
         """The share of its point's people that each entry is."""
-        whole = np.bincount(self.point, weights=self.people, minlength=self.points)[self.point]
-        return np.divide(self.people, whole, out=np.zeros(len(whole)), where=whole > 0)
+        point_people = np.bincount(self.point, weights=self.people, minlength=self.points)[self.point]
+        return np.divide(self.people, point_people, out=np.zeros(len(point_people)), where=point_people > 0)
 
     def by_group(self, values: np.ndarray) -> np.ndarray:
         """Add up what the entries hold by group: (groups + 1, ...)."""
         if values.ndim == 1:
             return np.bincount(self.group, weights=values, minlength=self.groups + 1)
-        found = np.zeros((self.groups + 1, *values.shape[1:]))
+        sums = np.zeros((self.groups + 1, *values.shape[1:]))
         starts = np.flatnonzero(np.diff(self.group, prepend=-1))
         if len(starts):
-            found[self.group[starts]] = np.add.reduceat(values, starts, axis=0)
-        return found
+            sums[self.group[starts]] = np.add.reduceat(values, starts, axis=0)
+        return sums
 
     @cached_property
     def atoms(self) -> Atoms:
@@ -83,21 +83,21 @@ def find_linked_points(point: np.ndarray, group: np.ndarray, points: int) -> np.
     """Number the component of each point, equal where points are linked by the groups that they share, be it through others."""
     label = np.arange(points)
     while True:
-        least = np.full(int(group.max(initial=0)) + 1, points)
-        np.minimum.at(least, group, label[point])
-        after = label.copy()
-        np.minimum.at(after, point, least[group])
-        after = after[after]
-        if np.array_equal(after, label):
+        least_label = np.full(int(group.max(initial=0)) + 1, points)
+        np.minimum.at(least_label, group, label[point])
+        next_label = label.copy()
+        np.minimum.at(next_label, point, least_label[group])
+        next_label = next_label[next_label]
+        if np.array_equal(next_label, label):
             return label
-        label = after
+        label = next_label
 
 
-def find_covering_boxes(seen: AttackTarget) -> tuple[np.ndarray, np.ndarray]:
+def find_covering_boxes(target: AttackTarget) -> tuple[np.ndarray, np.ndarray]:
     """Find (point, group) of each box that covers a point, sorted by group."""
-    sight = seen.sight
+    sight = target.sight
     assert isinstance(sight, Boxes)
-    regions = join_boxes(sight.covers, sight.label.T.astype(np.int64), seen.points)
+    regions = join_boxes(sight.covers, sight.label.T.astype(np.int64), target.points)
     if regions.many > MAX_PAIRS:
         raise RequestError(
             f"The labels of this release cover {regions.many:,} pairs of a combination and a group.",
@@ -109,87 +109,87 @@ def find_covering_boxes(seen: AttackTarget) -> tuple[np.ndarray, np.ndarray]:
     return point[order], group[order]
 
 
-def find_membership(seen: AttackTarget, departed: float = 0.0) -> GroupMembership:
+def find_membership(target: AttackTarget, departed: float = 0.0) -> GroupMembership:
     """Find the membership: known where the release reveals it, balanced where labels overlap; cached for each target.
 
     Of the rows of overlapping groups, `departed` are of nobody in the target: people who have left the table since.
     """
     if departed:
-        return _compute_membership(seen, departed)
-    if "membership" not in seen.cache:
-        seen.cache["membership"] = _compute_membership(seen, departed)
-    found: GroupMembership = seen.cache["membership"]
-    return found
+        return _compute_membership(target, departed)
+    if "membership" not in target.cache:
+        target.cache["membership"] = _compute_membership(target, departed)
+    membership: GroupMembership = target.cache["membership"]
+    return membership
 
 
-def _compute_membership(seen: AttackTarget, departed: float) -> GroupMembership:
-    groups = len(seen.counts)
-    points = len(seen.points)
-    if not isinstance(seen.sight, Boxes):
-        point, group, people = seen.sight.memberships(seen.points, seen.people, 1)
+def _compute_membership(target: AttackTarget, departed: float) -> GroupMembership:
+    groups = len(target.counts)
+    points = len(target.points)
+    if not isinstance(target.sight, Boxes):
+        point, group, people = target.sight.memberships(target.points, target.people, 1)
         published = np.bincount(point, weights=people, minlength=points)
-        present = np.minimum(seen.people, published)[
+        present = np.minimum(target.people, published)[
             point
         ]  # of those with these quasi-identifiers, some may have left since
-        whole = published[point]
-        people = np.divide(people * present, whole, out=np.zeros(len(point)), where=whole > 0)
+        published_here = published[point]
+        people = np.divide(people * present, published_here, out=np.zeros(len(point)), where=published_here > 0)
         point = point[people > 0]
         group = group[people > 0]
         people = people[people > 0]
         return _add_people_in_no_group(
-            GroupMembership(point, group, np.asarray(people, np.float64), groups, points, True), seen
+            GroupMembership(point, group, np.asarray(people, np.float64), groups, points, True), target
         )
-    point, group = find_covering_boxes(seen)
-    known = bool(np.bincount(point, minlength=points).max(initial=0) <= 1)
-    if known:
+    point, group = find_covering_boxes(target)
+    is_known = bool(np.bincount(point, minlength=points).max(initial=0) <= 1)
+    if is_known:
         return _add_people_in_no_group(
-            GroupMembership(point, group, seen.people[point].astype(np.float64), groups, points, True), seen
+            GroupMembership(point, group, target.people[point].astype(np.float64), groups, points, True), target
         )
-    return _balance_membership(point, group, seen, departed)
+    return _balance_membership(point, group, target, departed)
 
 
-def _add_people_in_no_group(found: GroupMembership, seen: AttackTarget) -> GroupMembership:
+def _add_people_in_no_group(membership: GroupMembership, target: AttackTarget) -> GroupMembership:
     """Add an entry for the people of each point who are in no group."""
-    left = seen.people - np.bincount(found.point, weights=found.people, minlength=found.points)
-    bare = np.flatnonzero(left > 0)
-    order = np.argsort(found.group, kind="stable")
-    joined = [
-        np.concatenate([had[order], new])
-        for had, new in (
-            (found.point, bare),
-            (found.group, np.full(len(bare), found.groups)),
-            (found.people, left[bare]),
+    people_left = target.people - np.bincount(membership.point, weights=membership.people, minlength=membership.points)
+    points_left = np.flatnonzero(people_left > 0)
+    order = np.argsort(membership.group, kind="stable")
+    columns = [
+        np.concatenate([existing[order], added])
+        for existing, added in (
+            (membership.point, points_left),
+            (membership.group, np.full(len(points_left), membership.groups)),
+            (membership.people, people_left[points_left]),
         )
     ]
-    return replace(found, point=joined[0], group=joined[1], people=joined[2])
+    return replace(membership, point=columns[0], group=columns[1], people=columns[2])
 
 
-def _balance_membership(point: np.ndarray, group: np.ndarray, seen: AttackTarget, departed: float) -> GroupMembership:
-    groups = len(seen.counts)
-    points = len(seen.points)
-    sizes = seen.counts.sum(axis=1).astype(np.float64)
+def _balance_membership(point: np.ndarray, group: np.ndarray, target: AttackTarget, departed: float) -> GroupMembership:
+    groups = len(target.counts)
+    points = len(target.points)
+    sizes = target.counts.sum(axis=1).astype(np.float64)
     if departed > 0:
         sizes *= (sizes.sum() - departed) / sizes.sum()
-    none = float(seen.people.sum() - sizes.sum())
-    bare = np.setdiff1d(np.arange(points), point)
-    everybody = np.arange(points) if none > 0 else bare
-    point = np.append(point, everybody)
-    group = np.append(group, np.full(len(everybody), groups))
-    wanted = np.append(sizes, max(none, float(seen.people[bare].sum())))
+    people_in_no_group = float(target.people.sum() - sizes.sum())
+    uncovered = np.setdiff1d(np.arange(points), point)
+    points_in_no_group = np.arange(points) if people_in_no_group > 0 else uncovered
+    point = np.append(point, points_in_no_group)
+    group = np.append(group, np.full(len(points_in_no_group), groups))
+    wanted = np.append(sizes, max(people_in_no_group, float(target.people[uncovered].sum())))
     pairs = GroupMembership(point, group, np.ones(len(point)), groups, points, False)
     of_group = np.where(wanted > 0, wanted, 0.0)
     gap = np.inf
     for _ in range(MAX_BALANCING_ROUNDS):
-        within = np.bincount(point, weights=of_group[group], minlength=points)
-        of_point = seen.people / np.where(within > 0, within, 1)
-        held = pairs.by_group(of_point[point]) * of_group
-        gap = float(np.max(np.abs(held - wanted)[wanted > 0] / wanted[wanted > 0], initial=0.0))
+        factor_sums = np.bincount(point, weights=of_group[group], minlength=points)
+        of_point = target.people / np.where(factor_sums > 0, factor_sums, 1)
+        expected = pairs.by_group(of_point[point]) * of_group
+        gap = float(np.max(np.abs(expected - wanted)[wanted > 0] / wanted[wanted > 0], initial=0.0))
         if gap < SETTLED_LACKING_SHARE:
             break
-        of_group *= np.divide(wanted, held, out=np.ones_like(held), where=held > 0)
+        of_group *= np.divide(wanted, expected, out=np.ones_like(expected), where=expected > 0)
         np.clip(
             of_group, 0.0, MAX_FACTOR, out=of_group
         )  # where no assignment fits, as of other people, factors run away
-    within = np.bincount(point, weights=of_group[group], minlength=points)
-    people = of_group[group] * (seen.people / np.where(within > 0, within, 1))[point]
+    factor_sums = np.bincount(point, weights=of_group[group], minlength=points)
+    people = of_group[group] * (target.people / np.where(factor_sums > 0, factor_sums, 1))[point]
     return replace(pairs, people=people, gap=gap)

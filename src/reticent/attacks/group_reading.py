@@ -45,56 +45,59 @@ from reticent.errors import RequestError, pluralize
 from reticent.labels.adversary_view import Boxes
 
 
-def attack_by_skewness(seen: AttackTarget) -> AttackOutcome:
-    prior = np.where(seen.prior > 0, seen.prior, np.inf)
+def attack_by_skewness(target: AttackTarget) -> AttackOutcome:
+    prior = np.where(target.prior > 0, target.prior, np.inf)
 
     def guess_lifted(beliefs: Beliefs) -> Guesses:
         guess = beliefs.find_greatest_by(beliefs.belief / prior[beliefs.value])
         return Guesses(guess, beliefs.look_up_belief(guess), beliefs.greatest)
 
-    return score_guesses("skewness", guess_by_groups(seen, guess_lifted), seen.truth, seen.promised)
+    return score_guesses("skewness", guess_by_groups(target, guess_lifted), target.truth, target.promised)
 
 
-def guess_by_groups(seen: AttackTarget, guess: Callable[[Beliefs], Guesses] = Guesses.of_beliefs) -> Guesses:
+def guess_by_groups(target: AttackTarget, guess: Callable[[Beliefs], Guesses] = Guesses.of_beliefs) -> Guesses:
     """Guess every point from its groups, some points at a time."""
-    return Guesses.join([guess(beliefs).take(of_point) for of_point, beliefs in believe_groups(seen)])
+    return Guesses.join([guess(beliefs).take(of_point) for of_point, beliefs in believe_groups(target)])
 
 
-def compute_group_beliefs(seen: AttackTarget) -> np.ndarray:
+def compute_group_beliefs(target: AttackTarget) -> np.ndarray:
     """Compute (points, values): the belief in each point by its groups alone; the overall distribution where none covers it."""
-    parts = [beliefs.to_dense()[of_point] for of_point, beliefs in believe_groups(seen)]
-    return np.concatenate(parts) if parts else np.zeros((0, len(seen.prior)))
+    parts = [beliefs.to_dense()[of_point] for of_point, beliefs in believe_groups(target)]
+    return np.concatenate(parts) if parts else np.zeros((0, len(target.prior)))
 
 
-def believe_groups(seen: AttackTarget) -> Iterator[tuple[np.ndarray, Beliefs]]:
+def believe_groups(target: AttackTarget) -> Iterator[tuple[np.ndarray, Beliefs]]:
     """Yield beliefs about some points after the other: the row of each point, and the rows.
 
     Those of a table whose points are all computed together are cached for the next attack.
     """
-    if "groups" in seen.cache:
-        yield seen.cache["groups"]
+    if "groups" in target.cache:
+        yield target.cache["groups"]
         return
-    prior = np.flatnonzero(seen.prior)
-    for points, point, group, weight, of_groups in _list_entries(seen):
+    prior = np.flatnonzero(target.prior)
+    for points, point, group, weight, of_groups in _list_entries(target):
         atoms = find_atoms(point, group, weight, points)
         beliefs = atoms.mix(of_groups).scale_to_one()
-        bare = np.flatnonzero(beliefs.sums() == 0)
-        found = atoms.of_point, beliefs.replace_rows({int(row): (prior, seen.prior[prior]) for row in bare})
-        if points == len(seen.points):
-            seen.cache["groups"] = found
-        yield found
+        rows_without_belief = np.flatnonzero(beliefs.sums() == 0)
+        point_beliefs = (
+            atoms.of_point,
+            beliefs.replace_rows({int(row): (prior, target.prior[prior]) for row in rows_without_belief}),
+        )
+        if points == len(target.points):
+            target.cache["groups"] = point_beliefs
+        yield point_beliefs
 
 
-def _list_entries(seen: AttackTarget) -> Iterator[tuple[int, np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
+def _list_entries(target: AttackTarget) -> Iterator[tuple[int, np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
     """Yield how many points there are, which of them may be in which group with which weight, and the groups' values."""
-    sight = seen.sight
+    sight = target.sight
     if isinstance(sight, Boxes):
-        for here, point, group in sight.list_pairs(seen.points):
-            yield here.stop - here.start, point, group, np.ones(len(point)), sight.density
+        for chunk, point, group in sight.list_pairs(target.points):
+            yield chunk.stop - chunk.start, point, group, np.ones(len(point)), sight.density
         return
-    point, group, people = sight.memberships(seen.points, seen.people, 1)
+    point, group, people = sight.memberships(target.points, target.people, 1)
     sizes = np.maximum(sight.counts.sum(axis=1, keepdims=True), 1)
-    yield len(seen.points), point, group, np.asarray(people, np.float64), sight.counts / sizes
+    yield len(target.points), point, group, np.asarray(people, np.float64), sight.counts / sizes
 
 
 MAX_CONTROL_POINTS = 50_000
@@ -111,17 +114,17 @@ class InferenceOutcome(AttackOutcome):
         return {**AttackOutcome.to_dict(self), **self.details}
 
 
-def attack_by_inference(seen: AttackTarget, *, others: AttackTarget | None = None, seed: int = 0) -> InferenceOutcome:
+def attack_by_inference(target: AttackTarget, *, others: AttackTarget | None = None, seed: int = 0) -> InferenceOutcome:
     """Guess each person's value by their groups.
 
     `others` are people who are not in the release; `seed` shuffles the control's values.
     """
-    scored = score_guesses("inference", guess_by_groups(seen), seen.truth, seen.promised)
-    noise = make_silent_target(sample_points(seen, MAX_CONTROL_POINTS), np.random.default_rng(seed))
-    control = score_guesses("control", guess_by_groups(noise), noise.truth, None)
+    scored = score_guesses("inference", guess_by_groups(target), target.truth, target.promised)
+    silent_target = make_silent_target(sample_points(target, MAX_CONTROL_POINTS), np.random.default_rng(seed))
+    control = score_guesses("control", guess_by_groups(silent_target), silent_target.truth, None)
     outside = None if others is None else score_guesses("others", guess_by_groups(others), others.truth, None)
     low, high = compute_wilson_interval(round(control.success * control.targets), control.targets)
-    beside = {
+    details = {
         "control": control.success,
         "control_low": low,
         "control_high": high,
@@ -131,27 +134,29 @@ def attack_by_inference(seen: AttackTarget, *, others: AttackTarget | None = Non
         "risk": compute_excess_risk(scored.success, control.success if outside is None else outside.success),
     }
     fields = {name: getattr(scored, name) for name in scored.__dataclass_fields__}
-    return InferenceOutcome(**fields, details=beside)
+    return InferenceOutcome(**fields, details=details)
 
 
-def attack_by_similarity(seen: AttackTarget, *, level: int = 1, window: int | None = None) -> AttackOutcome:
+def attack_by_similarity(target: AttackTarget, *, level: int = 1, window: int | None = None) -> AttackOutcome:
     """Guess each person's family of values.
 
     `level` of the sensitive hierarchy, 1 just above the values; `window` is a number of neighbouring ordered values.
     """
-    member = make_families(seen.sensitive, level, window)
-    held = seen.truth.by_value @ member
+    member = make_families(target.sensitive, level, window)
+    people_by_family = target.truth.by_value @ member
     parts = []
-    for of_point, beliefs in believe_groups(seen):
+    for of_point, beliefs in believe_groups(target):
         cuts = [
             Guesses.of_table(beliefs.take(np.arange(rows.start, rows.stop)).to_dense() @ member)
             for rows in cut_points(len(beliefs), beliefs.values)
         ]
         parts.append(Guesses.join(cuts).take(of_point))
     guesses = Guesses.join(parts)
-    hits = seen.truth.people @ member[seen.truth.value, guesses.guess[seen.truth.point]]
-    baseline = float(held.max() / held.sum())
-    return make_outcome("similarity", guesses, None, hits=int(hits), targets=int(held.sum()), baseline=baseline)
+    hits = target.truth.people @ member[target.truth.value, guesses.guess[target.truth.point]]
+    baseline = float(people_by_family.max() / people_by_family.sum())
+    return make_outcome(
+        "similarity", guesses, None, hits=int(hits), targets=int(people_by_family.sum()), baseline=baseline
+    )
 
 
 def make_families(domain: Domain, level: int, window: int | None) -> np.ndarray:

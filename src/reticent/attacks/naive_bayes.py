@@ -18,17 +18,18 @@ from reticent.attacks.scoring import AttackOutcome, Guesses, score_guesses
 from reticent.attacks.target import AttackTarget
 
 
-def attack_by_naive_bayes(seen: AttackTarget) -> AttackOutcome:
-    learned = learn_model(seen)
+def attack_by_naive_bayes(target: AttackTarget) -> AttackOutcome:
+    model = learn_model(target)
     parts = [
-        Guesses.of_table(learned.believe(seen.points[here])) for here in cut_points(len(seen.points), len(seen.prior))
+        Guesses.of_table(model.believe(target.points[chunk]))
+        for chunk in cut_points(len(target.points), len(target.prior))
     ]
-    return score_guesses("naive-bayes", Guesses.join(parts), seen.truth, seen.promised)
+    return score_guesses("naive-bayes", Guesses.join(parts), target.truth, target.promised)
 
 
-def compute_beliefs(seen: AttackTarget) -> np.ndarray:
+def compute_beliefs(target: AttackTarget) -> np.ndarray:
     """Compute (points, values) posteriors of equation 15; the prior of a point that no published value is compatible with."""
-    return learn_model(seen).believe(seen.points)
+    return learn_model(target).believe(target.points)
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,16 +56,16 @@ class NaiveBayesModel:
         return likely
 
 
-def learn_model(seen: AttackTarget) -> NaiveBayesModel:
+def learn_model(target: AttackTarget) -> NaiveBayesModel:
     with np.errstate(divide="ignore"):
-        found = [np.log(estimate_conditionals(seen, axis, domain.size)) for axis, domain in enumerate(seen.quasi)]
+        found = [np.log(estimate_conditionals(target, axis, domain.size)) for axis, domain in enumerate(target.quasi)]
         if found:
-            found[0] = found[0] + np.log(seen.prior)
-    return NaiveBayesModel(seen.prior, tuple(found))
+            found[0] = found[0] + np.log(target.prior)
+    return NaiveBayesModel(target.prior, tuple(found))
 
 
-def estimate_conditionals(seen: AttackTarget, axis: int, size: int) -> np.ndarray:
+def estimate_conditionals(target: AttackTarget, axis: int, size: int) -> np.ndarray:
     """Estimate (codes, values): Pr[t_j | v], normalised; uniform where a value of the table is never published."""
-    covered = seen.sight.spread(axis, size)
+    covered = target.sight.spread(axis, size)
     whole = covered.sum(axis=0)
     return np.where(whole > 0, covered / np.where(whole > 0, whole, 1), 1 / size)

@@ -57,8 +57,8 @@ class TooManyAssignments(Exception):
 class StepLimit:
     """Counts steps, until they are too many."""
 
-    def __init__(self, most: int):
-        self.most = most
+    def __init__(self, max_steps: int):
+        self.most = max_steps
         self.taken = 0
 
     def step(self) -> None:
@@ -75,31 +75,34 @@ def count_memberships(
     `covering` lists the groups over each point.
     """
     layers: list[dict[CountVector, int]] = [{tuple(sizes): 1}]
-    for many, over in zip(people, covering, strict=True):
-        after: dict[CountVector, int] = {}
+    for point_people, groups_over_point in zip(people, covering, strict=True):
+        next_layer: dict[CountVector, int] = {}
         for state, ways in layers[-1].items():
-            for split, weight in _split_people(many, [state[group] for group in over], steps):
-                left = _subtract_counts(state, over, split)
-                after[left] = after.get(left, 0) + ways * weight
-        layers.append(after)
-    behind: dict[CountVector, int] = {tuple(0 for _ in sizes): 1}
-    found: list[list[int]] = []
-    for at in reversed(range(len(people))):
-        before: dict[CountVector, int] = {}
+            for split, weight in _split_people(point_people, [state[group] for group in groups_over_point], steps):
+                remaining = _subtract_counts(state, groups_over_point, split)
+                next_layer[remaining] = next_layer.get(remaining, 0) + ways * weight
+        layers.append(next_layer)
+    ways_behind: dict[CountVector, int] = {tuple(0 for _ in sizes): 1}
+    sums_by_point: list[list[int]] = []
+    for point in reversed(range(len(people))):
+        ways_before: dict[CountVector, int] = {}
         sums = [0] * len(sizes)
-        for state, ways in layers[at].items():
-            for split, weight in _split_people(people[at], [state[group] for group in covering[at]], steps):
-                rest = weight * behind.get(_subtract_counts(state, covering[at], split), 0)
+        for state, ways in layers[point].items():
+            for split, weight in _split_people(people[point], [state[group] for group in covering[point]], steps):
+                rest = weight * ways_behind.get(_subtract_counts(state, covering[point], split), 0)
                 if rest:
-                    before[state] = before.get(state, 0) + rest
-                    for group, count in zip(covering[at], split, strict=True):
+                    ways_before[state] = ways_before.get(state, 0) + rest
+                    for group, count in zip(covering[point], split, strict=True):
                         sums[group] += ways * rest * count
-        behind = before
-        found.append(sums)
-    whole = behind.get(tuple(sizes), 0)
-    if not whole:
+        ways_behind = ways_before
+        sums_by_point.append(sums)
+    assignment_count = ways_behind.get(tuple(sizes), 0)
+    if not assignment_count:
         raise TooManyAssignments
-    return [[Fraction(s, whole * many) for s in sums] for sums, many in zip(reversed(found), people, strict=True)]
+    return [
+        [Fraction(s, assignment_count * point_people) for s in sums]
+        for sums, point_people in zip(reversed(sums_by_point), people, strict=True)
+    ]
 
 
 def count_tables(
@@ -109,53 +112,59 @@ def count_tables(
 
     `counts` are (groups, values).
     """
-    under = [[point for point, over in enumerate(covering) if group in over] for group in range(len(counts))]
+    under = [
+        [point for point, groups_over_point in enumerate(covering) if group in groups_over_point]
+        for group in range(len(counts))
+    ]
     fits = [
         _list_fitting_vectors(people, [row[value] for row in counts], under, steps) for value in range(len(counts[0]))
     ]
     layers: list[dict[CountVector, int]] = [{tuple(people): 1}]
     for vectors in fits:
-        after: dict[CountVector, int] = {}
+        next_layer: dict[CountVector, int] = {}
         for state, ways in layers[-1].items():
-            for _, left, weight in _take_vectors(state, vectors, steps):
-                after[left] = after.get(left, 0) + ways * weight
-        layers.append(after)
-    behind: dict[CountVector, int] = {tuple(0 for _ in people): 1}
-    found: list[list[int]] = []
-    for at in reversed(range(len(fits))):
-        before: dict[CountVector, int] = {}
+            for _, remaining, weight in _take_vectors(state, vectors, steps):
+                next_layer[remaining] = next_layer.get(remaining, 0) + ways * weight
+        layers.append(next_layer)
+    ways_behind: dict[CountVector, int] = {tuple(0 for _ in people): 1}
+    sums_by_value: list[list[int]] = []
+    for value_index in reversed(range(len(fits))):
+        ways_before: dict[CountVector, int] = {}
         sums = [0] * len(people)
-        for state, ways in layers[at].items():
-            for vector, left, weight in _take_vectors(state, fits[at], steps):
-                rest = weight * behind.get(left, 0)
+        for state, ways in layers[value_index].items():
+            for vector, remaining, weight in _take_vectors(state, fits[value_index], steps):
+                rest = weight * ways_behind.get(remaining, 0)
                 if rest:
-                    before[state] = before.get(state, 0) + rest
+                    ways_before[state] = ways_before.get(state, 0) + rest
                     sums = [total + ways * rest * count for total, count in zip(sums, vector, strict=True)]
-        behind = before
-        found.append(sums)
-    whole = behind.get(tuple(people), 0)
-    if not whole:
+        ways_behind = ways_before
+        sums_by_value.append(sums)
+    table_count = ways_behind.get(tuple(people), 0)
+    if not table_count:
         raise TooManyAssignments
-    by_value = list(reversed(found))
-    return [[Fraction(sums[point], whole * many) for sums in by_value] for point, many in enumerate(people)]
+    by_value = list(reversed(sums_by_value))
+    return [
+        [Fraction(sums[point], table_count * point_people) for sums in by_value]
+        for point, point_people in enumerate(people)
+    ]
 
 
 def _list_fitting_vectors(
     people: Sequence[int], rows: Sequence[int], under: Sequence[Sequence[int]], steps: StepLimit
 ) -> list[CountVector]:
     """List how many people of each point may have a value, as vectors: the rows that groups hold of it, dealt to people they cover."""
-    found = {tuple(0 for _ in people)}
-    for many, points in zip(rows, under, strict=True):
-        after = set()
-        for vector in found:
-            room = [people[point] - vector[point] for point in points]
-            for split, _ in _split_people(many, room, steps):
+    vectors = {tuple(0 for _ in people)}
+    for row_count, points in zip(rows, under, strict=True):
+        next_vectors = set()
+        for vector in vectors:
+            capacity = [people[point] - vector[point] for point in points]
+            for split, _ in _split_people(row_count, capacity, steps):
                 longer = list(vector)
                 for point, count in zip(points, split, strict=True):
                     longer[point] += count
-                after.add(tuple(longer))
-        found = after
-    return sorted(found)
+                next_vectors.add(tuple(longer))
+        vectors = next_vectors
+    return sorted(vectors)
 
 
 def _take_vectors(
@@ -164,31 +173,31 @@ def _take_vectors(
     """Yield the vectors for which people are left, who is left then, and in how many ways they are chosen."""
     for vector in vectors:
         steps.step()
-        if all(count <= left for count, left in zip(vector, state, strict=True)):
+        if all(count <= remaining for count, remaining in zip(vector, state, strict=True)):
             weight = 1
-            for count, left in zip(vector, state, strict=True):
-                weight *= comb(left, count)
-            yield vector, tuple(left - count for count, left in zip(vector, state, strict=True)), weight
+            for count, remaining in zip(vector, state, strict=True):
+                weight *= comb(remaining, count)
+            yield vector, tuple(remaining - count for count, remaining in zip(vector, state, strict=True)), weight
 
 
-def _split_people(many: int, room: Sequence[int], steps: StepLimit) -> Iterator[tuple[CountVector, int]]:
+def _split_people(people: int, capacity: Sequence[int], steps: StepLimit) -> Iterator[tuple[CountVector, int]]:
     """Yield every way to write `many` as a sum of at most room[0], room[1], ..., with its multinomial coefficient."""
-    if not room:
-        if not many:
+    if not capacity:
+        if not people:
             yield (), 1
         return
-    beyond = sum(room[1:])
-    for count in range(max(0, many - beyond), min(many, room[0]) + 1):
-        for rest, weight in _split_people(many - count, room[1:], steps):
+    capacity_of_others = sum(capacity[1:])
+    for count in range(max(0, people - capacity_of_others), min(people, capacity[0]) + 1):
+        for rest, weight in _split_people(people - count, capacity[1:], steps):
             steps.step()
-            yield (count, *rest), weight * comb(many, count)
+            yield (count, *rest), weight * comb(people, count)
 
 
 def _subtract_counts(state: CountVector, places: Sequence[int], counts: CountVector) -> CountVector:
-    left = list(state)
+    remaining = list(state)
     for place, count in zip(places, counts, strict=True):
-        left[place] -= count
-    return tuple(left)
+        remaining[place] -= count
+    return tuple(remaining)
 
 
 MAX_COMPONENT_PEOPLE = 60
@@ -229,100 +238,104 @@ class CountedComponents:
     tables: dict[int, list[Fraction]] = field(default_factory=dict)
 
 
-def attack_by_overlap(seen: AttackTarget, *, seed: int = 0) -> OverlapOutcome:
+def attack_by_overlap(target: AttackTarget, *, seed: int = 0) -> OverlapOutcome:
     """Attack overlapping boxes; `seed` shuffles the control's values."""
-    if not isinstance(seen.sight, Boxes):
+    if not isinstance(target.sight, Boxes):
         raise RequestError(
             "This attack asks who is in which group; this release says it: its quasi-identifiers are as they were.",
             attempt="another attack.",
         )
-    who = find_membership(seen)
-    if who.known:
+    membership = find_membership(target)
+    if membership.known:
         raise RequestError(
             "This attack asks who is in which group; no two labels of this release cover the same person.",
             attempt="another attack: everybody is in the group whose label covers them.",
         )
-    counted = _count_components(seen, who)
-    return _make_outcome(seen, who, counted, seed)
+    counted = _count_components(target, membership)
+    return _make_outcome(target, membership, counted, seed)
 
 
-def _count_components(seen: AttackTarget, who: GroupMembership) -> CountedComponents:
+def _count_components(target: AttackTarget, membership: GroupMembership) -> CountedComponents:
     """Count both readings of the components that are small enough and whose rows are all of their people."""
-    component = find_linked_points(who.point, who.group, who.points)
-    people = np.bincount(component, weights=seen.people, minlength=who.points)
-    order = np.argsort(component[who.point], kind="stable")
-    of_entry = component[who.point][order]
-    found = CountedComponents()
-    left = MAX_TOTAL_STEPS
+    component = find_linked_points(membership.point, membership.group, membership.points)
+    people = np.bincount(component, weights=target.people, minlength=membership.points)
+    order = np.argsort(component[membership.point], kind="stable")
+    of_entry = component[membership.point][order]
+    counted = CountedComponents()
+    steps_left = MAX_TOTAL_STEPS
     small = np.flatnonzero((people > 0) & (people <= MAX_COMPONENT_PEOPLE))
     for number in small[np.argsort(people[small], kind="stable")].tolist():
         entries = order[np.searchsorted(of_entry, number) : np.searchsorted(of_entry, number, side="right")]
-        left -= _count_component(seen, who, entries, found, min(left, MAX_COMPONENT_STEPS))
-        if left <= 0:
+        steps_left -= _count_component(target, membership, entries, counted, min(steps_left, MAX_COMPONENT_STEPS))
+        if steps_left <= 0:
             break
-    return found
+    return counted
 
 
 def _count_component(
-    seen: AttackTarget, who: GroupMembership, entries: np.ndarray, found: CountedComponents, most: int
+    target: AttackTarget, membership: GroupMembership, entries: np.ndarray, counted: CountedComponents, max_steps: int
 ) -> int:
     """Count one component; return the steps that it took."""
-    points = np.unique(who.point[entries])
-    groups = np.unique(who.group[entries])
-    if groups[-1] == who.groups:  # people of whom nobody knows whether they are published
+    points = np.unique(membership.point[entries])
+    groups = np.unique(membership.group[entries])
+    if groups[-1] == membership.groups:  # people of whom nobody knows whether they are published
         return 0
-    counts = seen.counts[groups]
-    people = [int(many) for many in seen.people[points]]
+    counts = target.counts[groups]
+    people = [int(people_here) for people_here in target.people[points]]
     if int(counts.sum()) != sum(people):
         return 0
-    over: list[list[int]] = [[] for _ in points]
+    groups_over_point: list[list[int]] = [[] for _ in points]
     for point, group in zip(
-        np.searchsorted(points, who.point[entries]), np.searchsorted(groups, who.group[entries]), strict=True
+        np.searchsorted(points, membership.point[entries]),
+        np.searchsorted(groups, membership.group[entries]),
+        strict=True,
     ):
-        over[int(point)].append(int(group))
-    steps = StepLimit(most)
+        groups_over_point[int(point)].append(int(group))
+    steps = StepLimit(max_steps)
     rows = [[int(count) for count in row] for row in counts]
     try:
-        shares = count_memberships(people, [sum(row) for row in rows], over, steps)
-        found.shares |= {
+        shares = count_memberships(people, [sum(row) for row in rows], groups_over_point, steps)
+        counted.shares |= {
             int(point): {int(group): share for group, share in zip(groups, row, strict=True) if share}
             for point, row in zip(points, shares, strict=True)
         }
-        beliefs = count_tables(people, rows, over, steps)
-        found.tables |= {int(point): row for point, row in zip(points, beliefs, strict=True)}
+        beliefs = count_tables(people, rows, groups_over_point, steps)
+        counted.tables |= {int(point): row for point, row in zip(points, beliefs, strict=True)}
     except TooManyAssignments:
         pass
     return steps.taken
 
 
-def _make_outcome(seen: AttackTarget, who: GroupMembership, counted: CountedComponents, seed: int) -> OverlapOutcome:
-    part = ReleasePart(who, seen.counts)
-    guesses = part.guess(seen.prior)
-    shares = part.shares(seen.prior)
+def _make_outcome(
+    target: AttackTarget, membership: GroupMembership, counted: CountedComponents, seed: int
+) -> OverlapOutcome:
+    part = ReleasePart(membership, target.counts)
+    guesses = part.guess(target.prior)
+    shares = part.shares(target.prior)
     exact = _believe_exactly(counted, shares)
     error = _largest_error(part, exact, shares)
     for point, row in exact.items():
         guesses.guess[point] = row.argmax()
         guesses.greatest[point] = row.max()
     guesses = Guesses(guesses.guess, guesses.greatest, guesses.greatest)
-    scored = score_guesses("overlap", guesses, seen.truth, seen.promised)
-    control = _compute_control(seen, who, seed)
+    scored = score_guesses("overlap", guesses, target.truth, target.promised)
+    control = _compute_control(target, membership, seed)
     low, high = compute_wilson_interval(round(control * scored.targets), scored.targets)
-    covering = np.bincount(who.point[who.group < who.groups], minlength=who.points)
+    covering = np.bincount(membership.point[membership.group < membership.groups], minlength=membership.points)
     beside = {
-        "shared": float(seen.people[covering > 1].sum() / scored.targets),
+        "shared": float(target.people[covering > 1].sum() / scored.targets),
         "worst_group": float(shares[:-1].max(initial=0.0)),
-        "exact": int(seen.people[list(counted.shares)].sum()),
+        "exact": int(target.people[list(counted.shares)].sum()),
         "error": error if counted.shares else None,
-        "gap": who.gap,
+        "gap": membership.gap,
         "control": control,
         "control_low": low,
         "control_high": high,
-        **_assess_second_reading(seen, who, shares, counted),
-        "survives": [promise.name for promise in seen.promises if is_convex(promise.name, promise.parameters)],
+        **_assess_second_reading(target, membership, shares, counted),
+        "survives": [promise.name for promise in target.promises if is_convex(promise.name, promise.parameters)],
     }
     fields = {name: getattr(scored, name) for name in scored.__dataclass_fields__}
-    return OverlapOutcome(**fields, details=beside, part=part, prior=seen.prior, counted=exact, tables=counted.tables)
+    return OverlapOutcome(**fields, details=beside, part=part, prior=target.prior, counted=exact, tables=counted.tables)
 
 
 def _believe_exactly(counted: CountedComponents, shares: np.ndarray) -> dict[int, np.ndarray]:
@@ -346,47 +359,47 @@ def _largest_error(part: ReleasePart, exact: Mapping[int, np.ndarray], shares: n
     return error
 
 
-def _compute_control(seen: AttackTarget, who: GroupMembership, seed: int) -> float:
+def _compute_control(target: AttackTarget, membership: GroupMembership, seed: int) -> float:
     """Compute how often the guess is right where the same boxes hold shuffled values."""
-    part = ReleasePart(who, shuffle_counts(seen.counts, np.random.default_rng(seed)))
-    return score_guesses("control", part.guess(seen.prior), seen.truth, None).success
+    part = ReleasePart(membership, shuffle_counts(target.counts, np.random.default_rng(seed)))
+    return score_guesses("control", part.guess(target.prior), target.truth, None).success
 
 
 def _assess_second_reading(
-    seen: AttackTarget, who: GroupMembership, shares: np.ndarray, counted: CountedComponents
+    target: AttackTarget, membership: GroupMembership, shares: np.ndarray, counted: CountedComponents
 ) -> dict[str, Any]:
     """Assess the second reading: its worst belief, and how many people it takes above the worst group that covers them."""
     points = list(counted.tables)
     worst = max((max(row) for row in counted.tables.values()), default=None)
-    greatest = np.zeros(who.points)
-    np.maximum.at(greatest, who.point, shares.max(axis=1)[who.group])
+    greatest = np.zeros(membership.points)
+    np.maximum.at(greatest, membership.point, shares.max(axis=1)[membership.group])
     above = [point for point in points if float(max(counted.tables[point])) > greatest[point]]
-    right, believed, low, high = _check_second_reading(seen, counted, above)
-    promised = seen.promised
+    right, believed, low, high = _check_second_reading(target, counted, above)
+    promised = target.promised
     beyond = [] if promised is None else [one for one in points if float(max(counted.tables[one])) > promised]
     return {
-        "tables_people": int(seen.people[points].sum()),
+        "tables_people": int(target.people[points].sum()),
         "tables_worst": None if worst is None else float(worst),
-        "tables_above_groups": int(seen.people[above].sum()),
+        "tables_above_groups": int(target.people[above].sum()),
         "tables_believed": believed,
         "tables_right": right,
         "tables_right_low": low,
         "tables_right_high": high,
-        "tables_exceeds": None if promised is None else int(seen.people[beyond].sum()),
+        "tables_exceeds": None if promised is None else int(target.people[beyond].sum()),
     }
 
 
 def _check_second_reading(
-    seen: AttackTarget, counted: CountedComponents, points: list[int]
+    target: AttackTarget, counted: CountedComponents, points: list[int]
 ) -> tuple[float | None, float | None, float, float]:
     """Check, for people whom the second reading takes above their groups, how often its guess is right and expected to be."""
     if not points:
         return None, None, 0.0, 1.0
     guess = [max(range(len(counted.tables[one])), key=counted.tables[one].__getitem__) for one in points]
-    many = seen.people[points]
-    guesses = np.full(len(seen.people), -1)
+    many = target.people[points]
+    guesses = np.full(len(target.people), -1)
     guesses[points] = guess
-    hits = seen.truth.count_hits(guesses)
+    hits = target.truth.count_hits(guesses)
     believed = (
         sum(float(counted.tables[one][at]) * n for one, at, n in zip(points, guess, many, strict=True)) / many.sum()
     )

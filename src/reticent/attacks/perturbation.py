@@ -64,24 +64,29 @@ class PerturbedRows:
         model = Reconstruction.from_manifest(release.manifest)
         data = release.tables["data"]
         occurring = encode_values(cells.sensitive[0], model.values)
-        seen = make_target(cells, _make_empty_members(cells), release.manifest.promises)
-        shown = np.zeros((len(seen.points), len(model.values)))
+        target = make_target(cells, _make_empty_members(cells), release.manifest.promises)
+        shown = np.zeros((len(target.points), len(model.values)))
         codes = np.column_stack([encode_values(domain, data[domain.name]) for domain in cells.quasi])
-        np.add.at(shown, (_locate_rows(seen.points, codes), model.find_value_places(data)), 1)
+        np.add.at(shown, (_locate_rows(target.points, codes), model.find_value_places(data)), 1)
         matrix = np.zeros((cells.sensitive[0].size, len(model.values)))
         matrix[occurring] = model.matrix
         return cls(
-            seen, shown, matrix, _find_overall_distribution(release, model, shown, matrix, occurring), model, occurring
+            target,
+            shown,
+            matrix,
+            _find_overall_distribution(release, model, shown, matrix, occurring),
+            model,
+            occurring,
         )
 
     def posterior(self, prior: np.ndarray) -> np.ndarray:
         """Compute (points, values): the mean over a point's rows of Bayes' rule; the prior where no row is published."""
-        likely = prior @ self.matrix
+        shown_chance = prior @ self.matrix
         share = self.shown / np.maximum(self.shown.sum(axis=1, keepdims=True), 1)
-        weight = np.divide(share, likely, out=np.zeros_like(share), where=likely > 0)
+        weight = np.divide(share, shown_chance, out=np.zeros_like(share), where=shown_chance > 0)
         belief = prior * (weight @ self.matrix.T)
-        whole = belief.sum(axis=1, keepdims=True)
-        return np.where(whole > 0, belief / np.where(whole > 0, whole, 1), prior)
+        total = belief.sum(axis=1, keepdims=True)
+        return np.where(total > 0, belief / np.where(total > 0, total, 1), prior)
 
     def shuffle(self, seed: int) -> PerturbedRows:
         """Return the same rows with shuffled values: a release that is uninformative."""
@@ -94,8 +99,11 @@ class PerturbedRows:
     def make_outcome(self, name: str, belief: np.ndarray, noise: np.ndarray) -> PerturbationOutcome:
         """Make the outcome; `noise` is what the same adversary believes of shuffled rows, for the control."""
         scored = score_guesses(name, belief, self.seen.truth, self._compute_promised_belief())
-        other = score_guesses(name, noise, self.seen.truth, None)
-        control = (other.success, *compute_wilson_interval(round(other.success * other.targets), other.targets))
+        control_outcome = score_guesses(name, noise, self.seen.truth, None)
+        control = (
+            control_outcome.success,
+            *compute_wilson_interval(round(control_outcome.success * control_outcome.targets), control_outcome.targets),
+        )
         lifted = belief[self.shown.sum(axis=1) > 0][:, self.overall > 0] / self.overall[self.overall > 0]
         fields = {field: getattr(scored, field) for field in scored.__dataclass_fields__} | {"control": control}
         return PerturbationOutcome(**fields, growth=float(lifted.max(initial=1.0)) - 1)

@@ -34,11 +34,11 @@ class TrueValues:
         pair = point.astype(np.int64) * values + value
         order = np.argsort(pair, kind="stable")
         starts = np.flatnonzero(np.diff(pair[order], prepend=-1))
-        added = np.add.reduceat(people[order], starts) if len(starts) else people[:0]
+        summed = np.add.reduceat(people[order], starts) if len(starts) else people[:0]
         distinct = pair[order][starts]
-        held = added > 0
-        distinct = distinct[held]
-        return cls(distinct // values, distinct % values, added[held].astype(np.int64), points, values)
+        is_present = summed > 0
+        distinct = distinct[is_present]
+        return cls(distinct // values, distinct % values, summed[is_present].astype(np.int64), points, values)
 
     @classmethod
     def of_table(cls, table: np.ndarray) -> TrueValues:
@@ -50,16 +50,16 @@ class TrueValues:
     @cached_property
     def by_point(self) -> np.ndarray:
         """People of each point."""
-        found = np.zeros(self.points, np.int64)
-        np.add.at(found, self.point, self.people)
-        return found
+        counts = np.zeros(self.points, np.int64)
+        np.add.at(counts, self.point, self.people)
+        return counts
 
     @cached_property
     def by_value(self) -> np.ndarray:
         """People with each value."""
-        found = np.zeros(self.values, np.int64)
-        np.add.at(found, self.value, self.people)
-        return found
+        counts = np.zeros(self.values, np.int64)
+        np.add.at(counts, self.value, self.people)
+        return counts
 
     @property
     def total(self) -> int:
@@ -69,20 +69,24 @@ class TrueValues:
         """Count the people whose point's guess is their value."""
         return int(self.people[self.value == guess[self.point]].sum())
 
-    def take(self, at: np.ndarray) -> TrueValues:
+    def take(self, positions: np.ndarray) -> TrueValues:
         """Return these points alone, in this order; each is named once."""
-        new = np.full(self.points, -1, np.int64)
-        new[at] = np.arange(len(at))
-        held = new[self.point] >= 0
+        new_number = np.full(self.points, -1, np.int64)
+        new_number[positions] = np.arange(len(positions))
+        is_taken = new_number[self.point] >= 0
         return TrueValues.count(
-            new[self.point[held]], self.value[held], self.people[held], points=len(at), values=self.values
+            new_number[self.point[is_taken]],
+            self.value[is_taken],
+            self.people[is_taken],
+            points=len(positions),
+            values=self.values,
         )
 
     def to_dense(self) -> np.ndarray:
         """Return the table of (points, values)."""
-        found = np.zeros((self.points, self.values), np.int64)
-        found[self.point, self.value] = self.people
-        return found
+        table = np.zeros((self.points, self.values), np.int64)
+        table[self.point, self.value] = self.people
+        return table
 
 
 CONTROL_KEYS = ("control", "control_low", "control_high")
@@ -122,10 +126,10 @@ class AttackOutcome:
     def to_dict(self) -> dict[str, Any]:
         names = ("attack", "targets", "success", "low", "high", "baseline", "worst_posterior", "promised")
         control = self.control or (None, None, None)
-        found = {**{name: getattr(self, name) for name in names}, **dict(zip(CONTROL_KEYS, control, strict=True))}
+        fields = {**{name: getattr(self, name) for name in names}, **dict(zip(CONTROL_KEYS, control, strict=True))}
         if self.rows_per_person > 1:
-            found |= {"rows_per_person": self.rows_per_person, "persons": self.persons}
-        return found
+            fields |= {"rows_per_person": self.rows_per_person, "persons": self.persons}
+        return fields
 
 
 @dataclass(frozen=True, eq=False)

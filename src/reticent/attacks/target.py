@@ -61,8 +61,8 @@ class PointPersons:
         last = np.full(points, -1)
         np.minimum.at(first, point, codes)
         np.maximum.at(last, point, codes)
-        each = np.bincount(codes, weights=rows)
-        return cls(first, last, int((each > 0).sum()), int(each.max(initial=1)))
+        rows_by_person = np.bincount(codes, weights=rows)
+        return cls(first, last, int((rows_by_person > 0).sum()), int(rows_by_person.max(initial=1)))
 
     def select_points(self, points: np.ndarray) -> PointPersons:
         return replace(self, first=self.first[points], last=self.last[points])
@@ -104,19 +104,25 @@ class AttackTarget:
         """The greatest belief that the promises allow in any group; None where they bound none."""
         rows = [(promise, catalogue.PROMISES[promise.name].belief_bound) for promise in self.promises]
         caps = [
-            catalogue.load_object(believed)(promise.parameters, self.prior) for promise, believed in rows if believed
+            catalogue.load_object(bound_name)(promise.parameters, self.prior)
+            for promise, bound_name in rows
+            if bound_name
         ]
         return min(caps, default=None)
 
 
-def sample_points(people: AttackTarget, most: int) -> AttackTarget:
+def sample_points(people: AttackTarget, max_points: int) -> AttackTarget:
     """Sample points, and the people there, where labels are to be read; keep everybody if the release reveals who is where."""
-    if len(people.points) <= most or not isinstance(people.sight, Boxes):
+    if len(people.points) <= max_points or not isinstance(people.sight, Boxes):
         return people
-    at = np.sort(np.random.default_rng(0).choice(len(people.points), most, replace=False))
-    persons = None if people.persons is None else people.persons.select_points(at)
+    sampled = np.sort(np.random.default_rng(0).choice(len(people.points), max_points, replace=False))
+    persons = None if people.persons is None else people.persons.select_points(sampled)
     return replace(
-        people, points=people.points[at], people=people.people[at], truth=people.truth.take(at), persons=persons
+        people,
+        points=people.points[sampled],
+        people=people.people[sampled],
+        truth=people.truth.take(sampled),
+        persons=persons,
     )
 
 
@@ -134,13 +140,13 @@ def observe(release: Any, source: Any, *, missing: tuple[str, ...] = (), naming:
     release = release if isinstance(release, Release) else Release(release)
     cells, persons = _count_with_persons(release.columns, source, missing, naming)
     manifest = release.manifest
-    found = make_target(cells, release.sight(cells), manifest.promises)
+    target = make_target(cells, release.sight(cells), manifest.promises)
     made_by = manifest.method if manifest.rows_per_person == 1 else None
-    most = max(manifest.rows_per_person, 1 if persons is None else persons.most)
-    found = replace(found, made_by=made_by, rows_per_person=most, persons=persons)
+    rows_per_person = max(manifest.rows_per_person, 1 if persons is None else persons.most)
+    target = replace(target, made_by=made_by, rows_per_person=rows_per_person, persons=persons)
     if shared is not None:
-        shared[key] = found
-    return found
+        shared[key] = target
+    return target
 
 
 @contextmanager
@@ -187,7 +193,9 @@ def lay_over_others(
     else:
         quasi = people.quasi
         columns = zip(cells.quasi, people.quasi, codes.T, strict=True)
-        codes = np.column_stack([_translate_codes(domain, known)[column] for domain, known, column in columns])
+        codes = np.column_stack(
+            [_translate_codes(domain, release_domain)[column] for domain, release_domain, column in columns]
+        )
     points, point = find_distinct_rows(codes)
     values = max(people.sensitive.size, int(value.max(initial=0)) + 1)
     truth = TrueValues.count(point, value, cells.counts, points=len(points), values=values)
@@ -236,18 +244,21 @@ def count_cells_with_persons(
     rows = lazy.group_by(names).len(name=COUNT_COLUMN)
     texts = [name for name, dtype in rows.collect_schema().items() if is_text(dtype) and dtype != pl.String]
     combined = collect_frame(rows.with_columns(pl.col(texts).cast(pl.String)), "Counting the rows")
-    read = parse_declared(combined.select(*declared, COUNT_COLUMN).lazy(), declared)
-    cells, cell = encode_cells(collect_frame(read, "Reading the values"), declared)
-    times = combined[COUNT_COLUMN].to_numpy()
+    parsed = parse_declared(combined.select(*declared, COUNT_COLUMN).lazy(), declared)
+    cells, cell = encode_cells(collect_frame(parsed, "Reading the values"), declared)
+    multiplicity = combined[COUNT_COLUMN].to_numpy()
     point = cells.point[cell]
-    found = [PointPersons.from_combinations(combined[name], times, point, int(cells.point[-1]) + 1) for name in present]
-    return cells, min(found, key=lambda one: one.count)
+    persons_by_column = [
+        PointPersons.from_combinations(combined[name], multiplicity, point, int(cells.point[-1]) + 1)
+        for name in present
+    ]
+    return cells, min(persons_by_column, key=lambda persons: persons.count)
 
 
 def list_present_columns(source: Any, names: Sequence[str], missing: tuple[str, ...] = ()) -> list[str]:
     """List those of the names that are columns of the source."""
-    there = _scan_source(source, missing).collect_schema().names()
-    return [name for name in names if name in there]
+    source_names = _scan_source(source, missing).collect_schema().names()
+    return [name for name in names if name in source_names]
 
 
 def count_persons(source: Any, naming: Sequence[str], missing: tuple[str, ...] = ()) -> int | None:
@@ -262,8 +273,10 @@ def count_persons(source: Any, naming: Sequence[str], missing: tuple[str, ...] =
 
 
 def make_target(cells: Cells, sight: AdversaryView, promises: tuple[ComponentEntry, ...] = ()) -> AttackTarget:
-    points, at = find_distinct_rows(cells.codes)
-    truth = TrueValues.count(at, cells.values[:, 0], cells.counts, points=len(points), values=cells.sensitive[0].size)
+    points, point_of_cell = find_distinct_rows(cells.codes)
+    truth = TrueValues.count(
+        point_of_cell, cells.values[:, 0], cells.counts, points=len(points), values=cells.sensitive[0].size
+    )
     return AttackTarget(points, truth.by_point, cells.quasi, cells.sensitive[0], sight, truth, promises, cells)
 
 
@@ -356,32 +369,32 @@ def _declare_column(entry: ColumnEntry) -> Column:
     )
 
 
-def make_silent_target(seen: AttackTarget, rng: np.random.Generator) -> AttackTarget:
+def make_silent_target(target: AttackTarget, rng: np.random.Generator) -> AttackTarget:
     """Make a target of the same people under the same groups, with uninformative values."""
-    sight = seen.sight
-    counts = shuffle_counts(seen.counts, rng)
+    sight = target.sight
+    counts = shuffle_counts(target.counts, rng)
     if isinstance(sight, Boxes):
-        return replace(seen, sight=replace(sight, until=np.pad(np.cumsum(counts, axis=1), ((0, 0), (1, 0)))))
+        return replace(target, sight=replace(sight, until=np.pad(np.cumsum(counts, axis=1), ((0, 0), (1, 0)))))
     assert isinstance(sight, GroupMembers)
-    return replace(seen, sight=replace(sight, counts=counts))
+    return replace(target, sight=replace(sight, counts=counts))
 
 
 def shuffle_counts(counts: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Deal the values to the rows of groups of the same sizes at random."""
     if not np.array_equal(counts, np.round(counts)):  # shares of a target: rows have no values to deal
         return counts.sum(axis=1, keepdims=True) * counts.sum(axis=0) / counts.sum()
-    whole = counts.astype(np.int64)
-    values = rng.permutation(np.repeat(np.arange(whole.shape[1]), whole.sum(axis=0)))
-    group = np.repeat(np.arange(len(whole)), whole.sum(axis=1))
-    found = np.zeros(whole.shape)
-    np.add.at(found, (group, values), 1)
-    return found
+    whole_counts = counts.astype(np.int64)
+    values = rng.permutation(np.repeat(np.arange(whole_counts.shape[1]), whole_counts.sum(axis=0)))
+    group = np.repeat(np.arange(len(whole_counts)), whole_counts.sum(axis=1))
+    shuffled = np.zeros(whole_counts.shape)
+    np.add.at(shuffled, (group, values), 1)
+    return shuffled
 
 
 def is_plain_table(release: Any) -> bool:
     """Tell whether this is a table, not a release folder."""
-    given = getattr(release, "folder", release)
-    return not isinstance(given, str | Path) or Path(given).is_file()
+    location = getattr(release, "folder", release)
+    return not isinstance(location, str | Path) or Path(location).is_file()
 
 
 def observe_plain_table(
@@ -396,14 +409,16 @@ def observe_plain_table(
 ) -> AttackTarget:
     """Lay the labels of a plain table over the people of the source."""
     declared = resolve_roles(job, quasi, sensitive, hierarchy)
-    marks = tuple(missing) or (tuple(job.source.missing) if job is not None else ())
-    frame = _read_plain_table(table, declared, marks)
+    null_values = tuple(missing) or (tuple(job.source.missing) if job is not None else ())
+    frame = _read_plain_table(table, declared, null_values)
     cells, persons = count_cells_with_persons(
-        declared, source, marks, find_person_columns(None, None if job is None else job.columns)
+        declared, source, null_values, find_person_columns(None, None if job is None else job.columns)
     )
-    found = make_target(cells, _make_boxes(frame, cells))
-    most = max((column.rows_per_person or 1 for column in job.columns.values()), default=1) if job is not None else 1
-    return replace(found, rows_per_person=most if persons is None else persons.most, persons=persons)
+    target = make_target(cells, _make_boxes(frame, cells))
+    rows_per_person = (
+        max((column.rows_per_person or 1 for column in job.columns.values()), default=1) if job is not None else 1
+    )
+    return replace(target, rows_per_person=rows_per_person if persons is None else persons.most, persons=persons)
 
 
 def plain_outside(
@@ -422,9 +437,9 @@ def plain_outside(
         name: replace(column, type=kinds[name]) if column.type is None and column.order is None else column
         for name, column in resolve_roles(job, quasi, sensitive, hierarchy).items()
     }
-    marks = tuple(missing) or (tuple(job.source.missing) if job is not None else ())
+    null_values = tuple(missing) or (tuple(job.source.missing) if job is not None else ())
     naming = find_person_columns(None, None if job is None else job.columns)
-    cells, persons = count_cells_with_persons(declared, others, marks, naming)
+    cells, persons = count_cells_with_persons(declared, others, null_values, naming)
     return lay_over_others(people, [_make_column_entry(domain) for domain in cells.quasi], cells, persons, foreign=True)
 
 
@@ -433,9 +448,9 @@ def locate_plain_labels(table: Any, cells: Cells, job: Any) -> Boxes:
     return _make_boxes(_read_plain_table(table, resolve_roles(job, None, None, None), tuple(job.source.missing)), cells)
 
 
-def _read_plain_table(table: Any, declared: Mapping[str, Column], marks: tuple[str, ...]) -> pl.DataFrame:
-    given = isinstance(table, str | Path)
-    lazy = scan_source(Source(path=str(table) if given else None, missing=marks), None if given else table)
+def _read_plain_table(table: Any, declared: Mapping[str, Column], null_values: tuple[str, ...]) -> pl.DataFrame:
+    is_path = isinstance(table, str | Path)
+    lazy = scan_source(Source(path=str(table) if is_path else None, missing=null_values), None if is_path else table)
     lacking = [name for name in declared if name not in lazy.collect_schema().names()]
     if lacking:
         raise RequestError(f"The table lacks {pluralize(len(lacking), 'column')}: {quote_list(lacking)}.")
@@ -458,24 +473,29 @@ def resolve_roles(
     job: Any, quasi: Iterable[str] | None, sensitive: Iterable[str] | None, hierarchy: Mapping[str, Any] | None
 ) -> dict[str, Column]:
     """Return the quasi-identifiers, then the sensitive column: a job's, or those named."""
-    found = dict(job.columns) if job is not None else {}
-    found |= {name: Column(Role.QUASI) for name in quasi or () if name not in found}
-    found |= {name: Column(Role.SENSITIVE) for name in sensitive or () if name not in found}
+    columns = dict(job.columns) if job is not None else {}
+    columns |= {name: Column(Role.QUASI) for name in quasi or () if name not in columns}
+    columns |= {name: Column(Role.SENSITIVE) for name in sensitive or () if name not in columns}
     for name, tree in (hierarchy or {}).items():
-        if name not in found:
+        if name not in columns:
             raise RequestError(
                 f"A hierarchy is given for {name!r}, which has no role.", attempt="--quasi or --sensitive."
             )
-        found[name] = replace(found[name], hierarchy=Hierarchy.of(tree, name), type=found[name].type or "categorical")
-    used = {
-        role: [name for name, column in found.items() if column.role is role] for role in (Role.QUASI, Role.SENSITIVE)
+        columns[name] = replace(
+            columns[name], hierarchy=Hierarchy.of(tree, name), type=columns[name].type or "categorical"
+        )
+    names_by_role = {
+        role: [name for name, column in columns.items() if column.role is role] for role in (Role.QUASI, Role.SENSITIVE)
     }
-    if not used[Role.QUASI] or len(used[Role.SENSITIVE]) != 1:
+    if not names_by_role[Role.QUASI] or len(names_by_role[Role.SENSITIVE]) != 1:
         raise RequestError(
             "An attack on a plain table needs its quasi-identifiers and its one sensitive column.",
             attempt="--quasi A,B and --sensitive C, or --job JOB.",
         )
-    return {name: replace(found[name], missing="category") for name in (*used[Role.QUASI], *used[Role.SENSITIVE])}
+    return {
+        name: replace(columns[name], missing="category")
+        for name in (*names_by_role[Role.QUASI], *names_by_role[Role.SENSITIVE])
+    }
 
 
 def _make_column_entry(domain: Domain) -> ColumnEntry:

@@ -34,6 +34,7 @@ from reticent.audit.group_assignment import (
 )
 from reticent.audit.groups import make_sensitive_column, number_values, rank_values, take_in_pieces
 from reticent.audit.kind import (
+    EXACT_QUASI_NOTE,
     PublishedSourceValues,
     RecomputedRelease,
     SourceFinding,
@@ -42,20 +43,19 @@ from reticent.audit.kind import (
 )
 from reticent.audit.measure.column_measures import measure_column
 from reticent.audit.measure.counts import GroupCounts, list_views
-from reticent.audit.order import EXACT_QUASI_NOTE, read_row_batches, require_sorted_rows
+from reticent.audit.order import read_row_batches, require_sorted_rows
 from reticent.audit.row_matching import LinkedRows, link_rows, make_exact_keys
 from reticent.audit.source_comparison import ComparedRows, SourceComparison, convert_source
 from reticent.audit.subject import Subject
 from reticent.data.columns import Role
 from reticent.errors import BundleDamaged, pluralize
-from reticent.format.data_files import ROW_COUNT_COLUMN as EACH
-from reticent.format.data_files import count_distinct_rows, read_data
+from reticent.format.data_files import ROW_COUNT_COLUMN, count_distinct_rows, read_data
 from reticent.format.manifest import ColumnEntry, Manifest
 from reticent.ledger.witness import read_witness
 from reticent.release.anatomized import COUNT_COLUMN, GROUP_COLUMN, value_type
 from reticent.release.kind import find_data_files, list_schemas, reader_for
 
-OPEN = (
+UNDECIDED_SENTENCE = (
     "; whether the source's people can have been put into these groups could not be decided: nothing was found that rules it out, "
     "and no way to do it either"
 )
@@ -64,6 +64,122 @@ HOW_TO_DECIDE = {
     False: "; an audit decides it where the release was published, with the owner's notes and the ledger (RETICENT_LEDGER) of then, "
     "which keep a witness",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class AnatomizedAuditor:
+    """The `Auditor` of anatomized releases."""
+
+    def recount(self, subject: Subject, *, each_row: bool, thorough: bool) -> RecomputedRelease:
+        manifest, folder = _require_manifest(subject)
+        files = find_data_files(folder, manifest)
+        schemas = list_schemas(manifest)
+        sensitive = read_data(files["sensitive"], schemas["sensitive"])
+        quasi = [column.name for column in subject.quasi]
+        row_by_row = should_read_rows(subject, files["quasi"], schemas["quasi"], each_row=each_row, thorough=thorough)
+        if row_by_row:
+            frame = read_data(files["quasi"], schemas["quasi"])
+            times = None
+            class_sizes = frame.group_by(quasi).len(name=ROW_COUNT_COLUMN)[ROW_COUNT_COLUMN].to_numpy()
+            rows = frame[GROUP_COLUMN]
+        else:
+            frame, times = count_distinct_rows(files["quasi"], schemas["quasi"], only=quasi)
+            class_sizes = times
+            rows = read_data(files["quasi"], schemas["quasi"], only=[GROUP_COLUMN])[GROUP_COLUMN]
+        reader_for(subject.kind).check_tables({"rows": rows.to_frame(), "sensitive": sensitive}, manifest)
+        listed = _build_matching_histograms(rows, sensitive, manifest.sensitive, manifest.rows)
+        if thorough:
+            require_sorted_rows(
+                subject, [frame] if row_by_row else read_row_batches(files["quasi"], schemas["quasi"]), frame
+            )
+        column = make_sensitive_column(manifest.sensitive, list_views(listed.distinct(), listed.null), listed.ordered)
+        achieved = {"k-anonymity": int(class_sizes.min()), **measure_column(replace(column, paths=None))}
+        utility = {"rce": listed.reconstruction_error(), "c_avg": float(listed.sizes.mean())}
+        return RecomputedRelease(
+            subject=subject,
+            frame=frame,
+            class_sizes=class_sizes,
+            sizes=listed.sizes,
+            sensitive=[column],
+            measures=achieved,
+            utility=utility,
+            times=times,
+            notes=(EXACT_QUASI_NOTE,),
+            other_tables={"sensitive": sensitive},
+        )
+
+    def match(self, recount: RecomputedRelease, source: SourceComparison) -> SourceMatching:
+        """Match rows by all columns of `quasi`.
+
+        Compare each group's values with those of the people whose group is determined.
+        """
+        subject = recount.subject
+        sensitive = recount.other_tables["sensitive"]
+        names = [column.name for column in subject.columns if column.role != Role.SENSITIVE]
+        column = subject.find_columns_with_role(Role.SENSITIVE)[0].name
+        published_values = PublishedSourceValues(source, [entry.name for entry in subject.quasi])
+        unmatched = 0
+        value_check = GroupValueCheck(sensitive, column, partial(read_witness, _require_manifest(subject)[1]))
+        for ours, theirs in source.parts(
+            make_exact_keys(subject.columns, names), [entry.name for entry in subject.columns]
+        ):
+            converted = convert_source(theirs.frame, subject.columns)
+            link = link_rows(ours, converted, theirs, names)
+            unmatched += link.unmatched
+            published_values.add(theirs, link.stray)
+            value_check.add(link, ours.frame[GROUP_COLUMN], converted.frame[column].filter(converted.readable))
+        return SourceMatching(unmatched, published_values.values, findings=(value_check.finding(),))
+
+
+def _require_manifest(subject: Subject) -> tuple[Manifest, Path]:
+    if subject.manifest is None or subject.path is None:
+        raise BundleDamaged("An anatomized release is a folder of two files.")
+    return subject.manifest, subject.path
+
+
+def _build_matching_histograms(
+    rows: pl.Series, sensitive: pl.DataFrame, column: ColumnEntry, stated: int
+) -> GroupHistograms:
+    """Build the groups' histograms if both files have the same groups, with as many rows as values.
+
+    Otherwise raise `BundleDamaged`.
+    """
+    faults = []
+    if len(rows) != stated:
+        faults.append(f"the data has {len(rows)} rows, the manifest says {stated}")
+    if not len(rows):
+        faults.append("there are no rows")
+    has_missing = rows.null_count() or sensitive[GROUP_COLUMN].null_count() or sensitive[COUNT_COLUMN].null_count()
+    if has_missing or (sensitive[COUNT_COLUMN] < 1).any():
+        faults.append("a group or a count is missing or not positive")
+    if not faults and not len(sensitive):
+        faults.append("no group has values")
+    if not faults:
+        listed = read_histograms(column, sensitive)
+        if not (uneven := count_uneven_groups(rows.to_numpy(), listed.groups, listed.sizes)):
+            return listed
+        faults.append(f"{pluralize(uneven, 'group', 'has', 'have')} not as many rows as values")
+    raise BundleDamaged("The two files of the release do not belong together.", why="; ".join(faults) + ".")
+
+
+def count_uneven_groups(rows: np.ndarray, groups: np.ndarray, sizes: np.ndarray) -> int:
+    """Count the groups that have not as many rows as values.
+
+    `rows` has the group of each row, `sizes` the number of values of each of `groups`.
+    """
+    if (rows[1:] < rows[:-1]).any():
+        rows = np.sort(rows)
+    starts = np.flatnonzero(np.append(True, rows[1:] != rows[:-1]))
+    row_groups = rows[starts]
+    lengths = np.diff(np.append(starts, len(rows)))
+    if np.array_equal(row_groups, groups):
+        return int((lengths != sizes).sum())
+    all_groups = np.union1d(row_groups, groups)
+    row_counts = np.zeros(len(all_groups), np.int64)
+    value_counts = np.zeros(len(all_groups), np.int64)
+    row_counts[np.searchsorted(all_groups, row_groups)] = lengths
+    value_counts[np.searchsorted(all_groups, groups)] = sizes
+    return int((row_counts != value_counts).sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,8 +208,7 @@ class GroupHistograms:
         return self.lengths if self.alone else np.add.reduceat(self.count, self.starts, dtype=np.int64)
 
     def reconstruction_error(self) -> float:
-        """Compute RCE (Xiao & Tao 2006, section 4) over the rows: the squared distance between a row's value and its
-        group's histogram.
+        """Compute RCE (Xiao & Tao 2006, section 4): the mean squared distance of a row's value from its group's histogram.
 
         Of a group of s rows with counts c: sum c ((1 - c/s)^2 + sum of the other (c'/s)^2) = s - sum c^2 / s.
         """
@@ -101,9 +216,7 @@ class GroupHistograms:
         return float((self.sizes - squares / self.sizes).sum() / self.sizes.sum())
 
     def distinct(self) -> GroupCounts:
-        """Count the groups, each different histogram once: measures are extremes over groups, so equal groups add
-        nothing.
-        """
+        """Count each different histogram once: measures are extremes over groups, so equal groups add nothing."""
         return self._drop_groups(self._mark_repeated())._merge_equal_groups()
 
     def _mark_repeated(self) -> np.ndarray:
@@ -126,8 +239,9 @@ class GroupHistograms:
         )
 
     def _merge_equal_groups(self) -> GroupCounts:
-        """Merge groups with equal histograms: a random sum over a histogram proposes which are equal, then entries are
-        compared one by one.
+        """Merge groups with equal histograms.
+
+        A random sum over a histogram proposes which are equal; then entries are compared one by one.
         """
         mix = np.random.default_rng().integers(0, 1 << 64, len(self.totals), np.uint64)
         key = np.add.reduceat(mix[self.value] * self.count.astype(np.uint64), self.starts)
@@ -227,7 +341,7 @@ class GroupValueCheck:
         self._note_undetermined(link, of_row, place[source_code], undetermined)
         value = place[value]
         self.unlisted += int(people_count[value < 0].sum())
-        self._gather(determined_group[value >= 0] * len(self.values) + value[value >= 0], people_count[value >= 0])
+        self._add_certain(determined_group[value >= 0] * len(self.values) + value[value >= 0], people_count[value >= 0])
 
     def _note_undetermined(
         self, link: LinkedRows, group: np.ndarray, value: np.ndarray, undetermined: np.ndarray
@@ -252,30 +366,29 @@ class GroupValueCheck:
         self._combinations += link.size
 
     def _decide_assignment(self) -> str:
-        """Decide whether the people whose group is not determined could have been put into the groups, beside the
-        others.
-        """
+        """Decide whether the people whose group is not determined could be in the groups, beside the others."""
         size = len(self.values)
         listed = PairTally(self.group, self.listed, self.count.astype(np.int64))
         remaining = listed.take_away(self.pairs // size, self.pairs % size, self.certain)
         if not self._open_rows:
-            return ASSIGNMENT_EXISTS if not len(remaining) else NO_ASSIGNMENT
-        rows, people = (
-            PairTally.add_up(*np.concatenate(parts, axis=1)) for parts in (self._open_rows, self._open_people)
-        )
+            return NO_ASSIGNMENT if len(remaining) else ASSIGNMENT_EXISTS
+        rows = PairTally.add_up(*np.concatenate(self._open_rows, axis=1))
+        people = PairTally.add_up(*np.concatenate(self._open_people, axis=1))
         if self._open_witnessed and is_assignment(
             rows, remaining, people, *np.concatenate(self._open_witnessed, axis=1)
         ):
             return ASSIGNMENT_EXISTS
         return decide_assignment(rows, remaining, people)
 
-    def _gather(self, pairs: np.ndarray, people_count: np.ndarray) -> None:
+    def _add_certain(self, pairs: np.ndarray, people_count: np.ndarray) -> None:
+        """Add people who certainly have a value in a group; `pairs` are group and value as one number."""
         all_pairs = np.concatenate([self.pairs, pairs])
         self.pairs, code = np.unique(all_pairs, return_inverse=True)
         weights = np.concatenate([self.certain, people_count])
         self.certain = np.bincount(code, weights=weights, minlength=len(self.pairs)).astype(np.int64)
 
     def finding(self) -> SourceFinding:
+        """Judge all that was added: values that the source lacks, misplaced values, and whether an assignment exists."""
         foreign = int(np.maximum(self.listed_totals - self.source_totals, 0).sum())
         stated = self.group * len(self.values) + self.listed
         order = np.argsort(stated, kind="stable")
@@ -290,7 +403,7 @@ class GroupValueCheck:
         sentences = {
             ASSIGNMENT_EXISTS: "",
             NO_ASSIGNMENT: "; the source's people cannot have been put into these groups",
-            ASSIGNMENT_UNDECIDED: OPEN + HOW_TO_DECIDE[self._witness is not None],
+            ASSIGNMENT_UNDECIDED: UNDECIDED_SENTENCE + HOW_TO_DECIDE[self._witness is not None],
         }
         return SourceFinding(
             "values",
@@ -303,10 +416,10 @@ class GroupValueCheck:
 
 
 def _places_in_file(published: ComparedRows, chosen: np.ndarray, rows: int) -> np.ndarray:
-    """Find the place in the file of each row that the `chosen` ones stand for: equal rows, which are counted together,
-    are neighbours there.
+    """Find the place in the file of each row that the `chosen` ones stand for.
 
-    Where they are not neighbours, the places are wrong, and a witness that is read there does not fit.
+    Equal rows, which are counted together, are neighbours there. Where they are not, the places are wrong, and a witness
+    that is read there does not fit.
     """
     if published.places is None:
         return np.flatnonzero(chosen)
@@ -320,10 +433,9 @@ def _places_in_file(published: ComparedRows, chosen: np.ndarray, rows: int) -> n
 def _find_determined(
     link: LinkedRows, group: np.ndarray, source_value: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """List the (group, value, rows) that are determined: the people of a combination share a value, or all of them are
-    in one group.
+    """List the (group, value, rows) that are determined.
 
-    The last array marks published combinations that are not determined.
+    The people of a combination share a value, or all of them are in one group. The last array marks published combinations that are not determined.
     """
     lowest_value = np.full(link.size, np.iinfo(np.int64).max)
     highest_value = np.full(link.size, -1)
@@ -340,131 +452,14 @@ def _find_determined(
     theirs = one_group[link.theirs]
     of_group = highest_group[link.theirs[theirs]]
     of_value = highest_value[link.ours[ours]]
-    rows, people = link.rows[0].multiplicities[ours], link.rows[1].multiplicities[link.readable][theirs]
+    rows = link.rows[0].multiplicities[ours]
+    people = link.rows[1].multiplicities[link.readable][theirs]
     return (
         np.concatenate([group[ours], of_group]),
         np.concatenate([of_value, source_value[theirs]]),
         np.concatenate([rows, people]),
         ~one_value & ~one_group & (published > 0),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class AnatomizedAuditor:
-    """The `Auditor` of anatomized releases."""
-
-    def recount(self, subject: Subject, *, each_row: bool, thorough: bool) -> RecomputedRelease:
-        manifest, folder = _require_manifest(subject)
-        files = find_data_files(folder, manifest)
-        schemas = list_schemas(manifest)
-        sensitive = read_data(files["sensitive"], schemas["sensitive"])
-        quasi = [column.name for column in subject.quasi]
-        row_by_row = should_read_rows(subject, files["quasi"], schemas["quasi"], each_row=each_row, thorough=thorough)
-        if row_by_row:
-            frame = read_data(files["quasi"], schemas["quasi"])
-            times = None
-            class_sizes = frame.group_by(quasi).len(name=EACH)[EACH].to_numpy()
-            rows = frame[GROUP_COLUMN]
-        else:
-            frame, times = count_distinct_rows(files["quasi"], schemas["quasi"], only=quasi)
-            class_sizes = times
-            rows = read_data(files["quasi"], schemas["quasi"], only=[GROUP_COLUMN])[GROUP_COLUMN]
-        reader_for(subject.kind).check_tables({"rows": rows.to_frame(), "sensitive": sensitive}, manifest)
-        listed = _build_matching_histograms(rows, sensitive, manifest.sensitive, manifest.rows)
-        if thorough:
-            require_sorted_rows(
-                subject, [frame] if row_by_row else read_row_batches(files["quasi"], schemas["quasi"]), frame
-            )
-        column = make_sensitive_column(manifest.sensitive, list_views(listed.distinct(), listed.null), listed.ordered)
-        achieved = {"k-anonymity": int(class_sizes.min()), **measure_column(replace(column, paths=None))}
-        utility = {"rce": listed.reconstruction_error(), "c_avg": float(listed.sizes.mean())}
-        return RecomputedRelease(
-            subject,
-            frame,
-            class_sizes,
-            listed.sizes,
-            [column],
-            achieved,
-            utility,
-            times,
-            notes=(EXACT_QUASI_NOTE,),
-            other_tables={"sensitive": sensitive},
-        )
-
-    def match(self, recount: RecomputedRelease, source: SourceComparison) -> SourceMatching:
-        """Match rows by all columns of `quasi`.
-
-        Compare each group's values with those of the people whose group is determined.
-        """
-        subject = recount.subject
-        sensitive = recount.other_tables["sensitive"]
-        names = [column.name for column in subject.columns if column.role != Role.SENSITIVE]
-        column = subject.find_columns_with_role(Role.SENSITIVE)[0].name
-        published_values = PublishedSourceValues(source, [entry.name for entry in subject.quasi])
-        unmatched = 0
-        value_check = GroupValueCheck(sensitive, column, partial(read_witness, _require_manifest(subject)[1]))
-        for ours, theirs in source.parts(
-            make_exact_keys(subject.columns, names), [entry.name for entry in subject.columns]
-        ):
-            converted = convert_source(theirs.frame, subject.columns)
-            link = link_rows(ours, converted, theirs, names)
-            unmatched += link.unmatched
-            published_values.add(theirs, link.stray)
-            value_check.add(link, ours.frame[GROUP_COLUMN], converted.frame[column].filter(converted.readable))
-        return SourceMatching(unmatched, published_values.values, findings=(value_check.finding(),))
-
-
-def _require_manifest(subject: Subject) -> tuple[Manifest, Path]:
-    if subject.manifest is None or subject.path is None:
-        raise BundleDamaged("An anatomized release is a folder of two files.")
-    return subject.manifest, subject.path
-
-
-def _build_matching_histograms(
-    rows: pl.Series, sensitive: pl.DataFrame, column: ColumnEntry, stated: int
-) -> GroupHistograms:
-    """Build the groups' histograms if both files have the same groups, with as many rows as values.
-
-    Otherwise raise `BundleDamaged`.
-    """
-    faults = []
-    if len(rows) != stated:
-        faults.append(f"the data has {len(rows)} rows, the manifest says {stated}")
-    if not len(rows):
-        faults.append("there are no rows")
-    if (
-        rows.null_count()
-        or sensitive[GROUP_COLUMN].null_count()
-        or sensitive[COUNT_COLUMN].null_count()
-        or (sensitive[COUNT_COLUMN] < 1).any()
-    ):
-        faults.append("a group or a count is missing or not positive")
-    if not faults and not len(sensitive):
-        faults.append("no group has values")
-    if not faults:
-        listed = read_histograms(column, sensitive)
-        if not (uneven := count_uneven_groups(rows.to_numpy(), listed.groups, listed.sizes)):
-            return listed
-        faults.append(f"{pluralize(uneven, 'group', 'has', 'have')} not as many rows as values")
-    raise BundleDamaged("The two files of the release do not belong together.", why="; ".join(faults) + ".")
-
-
-def count_uneven_groups(rows: np.ndarray, groups: np.ndarray, sizes: np.ndarray) -> int:
-    """Count the groups whose number of rows (`rows` has the group of each) differs from their number of values
-    (`sizes`, of each of `groups`).
-    """
-    if (rows[1:] < rows[:-1]).any():
-        rows = np.sort(rows)
-    starts = np.flatnonzero(np.append(True, rows[1:] != rows[:-1]))
-    row_groups = rows[starts]
-    lengths = np.diff(np.append(starts, len(rows)))
-    if np.array_equal(row_groups, groups):
-        return int((lengths != sizes).sum())
-    all_groups = np.union1d(row_groups, groups)
-    row_counts, value_counts = np.zeros((2, len(all_groups)), np.int64)
-    row_counts[np.searchsorted(all_groups, row_groups)] = lengths
-    value_counts[np.searchsorted(all_groups, groups)] = sizes
-    return int((row_counts != value_counts).sum())
 
 
 AUDITOR = AnatomizedAuditor()

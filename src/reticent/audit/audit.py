@@ -122,9 +122,9 @@ def audit(
     return replace(result, identity=identify_folder(subject.path, expect_digest), page=check_page(subject.path))
 
 
-def audit_staged(folder: Path, context: AuditContext) -> Audit:
+def audit_staged(subject: Subject, context: AuditContext) -> Audit:
     """Audit a release before `publish` commits it: the promises, from the files and what `publish` hands over."""
-    return _audit_subject(read_folder_subject(folder), None, context, (), staged=True)
+    return _audit_subject(subject, None, context, (), staged=True)
 
 
 def _is_plain_table(release: Any) -> bool:

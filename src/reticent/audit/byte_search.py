@@ -1,7 +1,8 @@
 """Search of all bytes of a release folder for any of many texts at once.
 
 `read_folder_windows` yields everything a release folder holds as `ByteWindow` objects: pages and metadata of Parquet
-files, texts of the manifest, and other files as they are. `TextSearch` finds texts in them.
+files, texts of the manifest, and other files as they are. `TextSearch` finds texts in them, and `stands_alone` tells
+whether a text that was found is a word of its own.
 
 The texts form a tree whose edges are blocks of eight bytes (four, for shorter texts). All places of a buffer walk down
 the tree together: a place goes on while the next block is found, and a text is found where its end is reached. So a
@@ -35,8 +36,10 @@ from reticent.release.bundle import MANIFEST_FILE
 from reticent.release.kind import reader_for
 
 MAX_PAGE_BYTES = (1 << 31) - 1  # the largest page that the format allows
+PARQUET_SUFFIXES = (".parquet", ".pq")
 PLAIN_ENCODING = 0
 PLAIN_DICTIONARY_ENCODING = 2
+RLE_DICTIONARY_ENCODING = 8
 _FIXED_DTYPES = {"INT32": "<i4", "INT64": "<i8", "FLOAT": "<f4", "DOUBLE": "<f8"}
 MIN_TEXT_BYTES = 4
 CONTEXT_BYTES = 2  # bytes beside a number that show whether it goes on
@@ -49,87 +52,88 @@ MIN_BYTES_NOT_BY_CHANCE = 8  # shorter texts occur by chance in numbers, codes a
 
 
 @dataclass(frozen=True, eq=False)
-class ParquetPage:
-    """A page of a Parquet file: `physical` is the column's physical type.
+class ByteWindow:
+    """some bytes of a file; `min_bytes` is the length of the shortest text that cannot occur there by chance."""
 
-    `plain` tells whether the body holds values and not codes of them.
+    file: str
+    data: bytes
+    min_bytes: int = MIN_TEXT_BYTES
+    is_text: bool = False  # whether it is text, in which a number ends where its digits do
+    begins: bool = True  # whether the file begins here, and whether it ends here
+    ends: bool = True
+
+
+def read_folder_windows(folder: Path, manifest: Manifest, longest: int) -> Iterator[ByteWindow]:
+    """Yield windows over the folder: every text of up to `longest` bytes in it lies in one window as a whole."""
+    for path in sorted(folder.iterdir()):
+        if path.name == MANIFEST_FILE:
+            texts = _list_manifest_texts(json.loads(path.read_text(encoding="utf-8")))
+            yield ByteWindow(path.name, "\n".join(texts).encode(), is_text=True)
+        elif path.suffix == ".parquet":
+            yield from _read_parquet_windows(path, longest)
+        elif path.name == "README.md" and _is_rendered_readme(path, manifest):
+            continue  # a function of the manifest, which was searched
+        elif path.name == catalogue.REPORT_FILE_NAME:  # anybody may have written it; drawings hold many numbers
+            yield from _read_raw_windows(path, longest, MIN_BYTES_NOT_BY_CHANCE)
+        else:
+            yield from _read_raw_windows(path, longest)
+
+
+def read_file_windows(path: Path, longest: int) -> Iterator[ByteWindow]:
+    """Yield such windows over a single file of another tool."""
+    if path.suffix in PARQUET_SUFFIXES:
+        return _read_parquet_windows(path, longest)
+    return _read_raw_windows(path, longest)
+
+
+def _is_rendered_readme(path: Path, manifest: Manifest) -> bool:
+    return path.read_text(encoding="utf-8") == reader_for(manifest.kind).readme(manifest)
+
+
+def _read_raw_windows(path: Path, longest: int, min_bytes: int = MIN_TEXT_BYTES) -> Iterator[ByteWindow]:
+    """Read a file from end to end.
+
+    Windows overlap, so that no text, nor its neighbouring bytes, is divided between two.
     """
-
-    column: str
-    physical: str
-    dictionary: bool
-    plain: bool
-    values: int
-    body: bytes
-
-    def entries(self) -> list[Any]:
-        """Decode the values of a dictionary page: texts as bytes, numbers as they are stored."""
-        if self.physical == "BYTE_ARRAY":
-            texts = []
-            offset = 0
-            for _ in range(self.values):
-                size = int.from_bytes(self.body[offset : offset + 4], "little")
-                texts.append(self.body[offset + 4 : offset + 4 + size])
-                offset += 4 + size
-            return texts
-        if self.physical in _FIXED_DTYPES:
-            return np.frombuffer(self.body, _FIXED_DTYPES[self.physical], self.values).tolist()
-        return []
+    is_text = path.suffix not in PARQUET_SUFFIXES
+    overlap = b""
+    begins = True
+    with open(path, "rb") as handle:
+        while fresh := handle.read(WINDOW_BYTES):
+            window = overlap + fresh
+            yield ByteWindow(path.name, window, min_bytes, is_text, begins, not handle.peek(1))
+            overlap = window[max(len(window) - longest - CONTEXT_BYTES, 0) :]
+            begins = False
 
 
-def read_pages(path: Path) -> Iterator[ParquetPage]:
-    """Yield all pages of all column chunks.
+def _list_manifest_texts(value: Any) -> Iterator[str]:
+    """List keys and texts of a manifest; checksums are random digits and are left out."""
+    if isinstance(value, Mapping):
+        for key, entry in value.items():
+            yield str(key)
+            if key != "sha256":
+                yield from _list_manifest_texts(entry)
+    elif isinstance(value, list):
+        for entry in value:
+            yield from _list_manifest_texts(entry)
+    elif isinstance(value, str):
+        yield value
 
-    A release's pages were checked before; another tool's may be as large as memory holds.
-    """
+
+def _read_parquet_windows(path: Path, longest: int) -> Iterator[ByteWindow]:
     import pyarrow.parquet as pq
 
-    with (
-        pq.ParquetFile(path) as file,
-        open(path, "rb") as handle,
-        mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ) as raw,
-    ):
-        metadata = file.metadata
-        for group in range(metadata.num_row_groups):
-            for column in range(metadata.num_columns):
-                yield from _read_chunk_pages(raw, metadata.row_group(group).column(column))
-            release_mapped_memory(raw)
-
-
-def _read_chunk_pages(raw: Any, chunk: Any) -> Iterator[ParquetPage]:
-    start = chunk.data_page_offset
-    if chunk.has_dictionary_page and chunk.dictionary_page_offset:
-        start = min(start, chunk.dictionary_page_offset)
-    for page in read_page_headers(raw, start, start + chunk.total_compressed_size, MAX_PAGE_BYTES):
-        _require_memory(page.size)
-        packed = raw[page.start : page.start + page.packed]
-        body = _unpack_body(packed, page.size, page.kind, page.type_header, chunk.compression)
-        encoding = page.type_header.get(4 if page.kind == DATA_PAGE_V2 else 2, PLAIN_ENCODING)
-        dictionary = page.kind == DICTIONARY_PAGE
-        plain = dictionary or encoding not in (PLAIN_DICTIONARY_ENCODING, 8)
-        yield ParquetPage(chunk.path_in_schema, chunk.physical_type, dictionary, plain, page.values, body)
-
-
-def _require_memory(size: int) -> None:
-    available = get_available_memory() if size > SMALL_TABLE_BYTES else None
-    if available is not None and 2 * size > available:
-        raise OutOfMemory(
-            "A page of the Parquet file is too large for the memory that is left.",
-            why=f"It opens to {size / 1e9:.1f} GB, and {max(available, 0) / 1e9:.1f} GB are free.",
-            attempt="a machine with more memory, or writing the file with smaller pages.",
-        )
-
-
-def _unpack_body(packed: bytes, size: int, kind: int, type_header: Mapping[int, Any], compression: str) -> bytes:
-    import pyarrow as pa
-
-    if compression == "UNCOMPRESSED":
-        return packed
-    codec = pa.Codec({"LZ4": "lz4_raw"}.get(compression, compression.lower()))
-    levels = type_header.get(5, 0) + type_header.get(6, 0) if kind == DATA_PAGE_V2 else 0
-    if kind == DATA_PAGE_V2 and (type_header.get(7) is False or size == levels):
-        return packed
-    return packed[:levels] + bytes(codec.decompress(packed[levels:], decompressed_size=size - levels))
+    yield from _read_raw_windows(path, longest, MIN_BYTES_NOT_BY_CHANCE)
+    for page in read_pages(path):
+        holds_texts = page.plain and page.physical == "BYTE_ARRAY"
+        yield ByteWindow(path.name, page.body, MIN_TEXT_BYTES if holds_texts else MIN_BYTES_NOT_BY_CHANCE)
+    for key, value in (pq.read_metadata(path).metadata or {}).items():
+        min_bytes = MIN_BYTES_NOT_BY_CHANCE if key == b"ARROW:schema" else MIN_TEXT_BYTES
+        yield ByteWindow(path.name, key + b"\n" + value, min_bytes)
+        try:
+            yield ByteWindow(path.name, base64.b64decode(value, validate=True), MIN_BYTES_NOT_BY_CHANCE)
+        except binascii.Error:
+            continue
 
 
 class TextSearch:
@@ -331,93 +335,90 @@ def _make_block_mask(size: int) -> np.uint64:
 
 
 @dataclass(frozen=True, eq=False)
-class ByteWindow:
-    """some bytes of a file; `min_bytes` is the length of the shortest text that cannot occur there by chance."""
+class ParquetPage:
+    """A page of a Parquet file: `physical` is the column's physical type.
 
-    file: str
-    data: bytes
-    min_bytes: int = MIN_TEXT_BYTES
-    is_text: bool = False  # whether it is text, in which a number ends where its digits do
-    begins: bool = True  # whether the file begins here, and whether it ends here
-    ends: bool = True
-
-
-def read_folder_windows(folder: Path, manifest: Manifest, longest: int) -> Iterator[ByteWindow]:
-    """Yield windows over the folder such that every text of up to `longest` bytes that it contains lies whole in one
-    window.
+    `plain` tells whether the body holds values and not codes of them.
     """
-    for path in sorted(folder.iterdir()):
-        if path.name == MANIFEST_FILE:
-            texts = _list_manifest_texts(json.loads(path.read_text(encoding="utf-8")))
-            yield ByteWindow(path.name, "\n".join(texts).encode(), is_text=True)
-        elif path.suffix == ".parquet":
-            yield from _read_parquet_windows(path, longest)
-        elif path.name == "README.md" and path.read_text(encoding="utf-8") == reader_for(manifest.kind).readme(
-            manifest
-        ):
-            continue  # a function of the manifest, which was searched
-        elif path.name == catalogue.REPORT_FILE_NAME:  # anybody may have written it; drawings hold many numbers
-            yield from _read_raw_windows(path, longest, MIN_BYTES_NOT_BY_CHANCE)
-        else:
-            yield from _read_raw_windows(path, longest)
+
+    column: str
+    physical: str
+    dictionary: bool
+    plain: bool
+    values: int
+    body: bytes
+
+    def entries(self) -> list[Any]:
+        """Decode the values of a dictionary page: texts as bytes, numbers as they are stored."""
+        if self.physical == "BYTE_ARRAY":
+            texts = []
+            offset = 0
+            for _ in range(self.values):
+                size = int.from_bytes(self.body[offset : offset + 4], "little")
+                texts.append(self.body[offset + 4 : offset + 4 + size])
+                offset += 4 + size
+            return texts
+        if self.physical in _FIXED_DTYPES:
+            return np.frombuffer(self.body, _FIXED_DTYPES[self.physical], self.values).tolist()
+        return []
 
 
-def read_file_windows(path: Path, longest: int) -> Iterator[ByteWindow]:
-    """Yield such windows over a single file of another tool."""
-    yield from (
-        _read_parquet_windows(path, longest) if path.suffix in (".parquet", ".pq") else _read_raw_windows(path, longest)
-    )
+def read_pages(path: Path) -> Iterator[ParquetPage]:
+    """Yield all pages of all column chunks.
 
-
-def _read_raw_windows(path: Path, longest: int, min_bytes: int = MIN_TEXT_BYTES) -> Iterator[ByteWindow]:
-    """Read a file from end to end.
-
-    Windows overlap, so that no text, nor its neighbouring bytes, is divided between two.
+    A release's pages were checked before; another tool's may be as large as memory holds.
     """
-    is_text = path.suffix not in (".parquet", ".pq")
-    overlap = b""
-    begins = True
-    with open(path, "rb") as handle:
-        while fresh := handle.read(WINDOW_BYTES):
-            window = overlap + fresh
-            yield ByteWindow(path.name, window, min_bytes, is_text, begins, not handle.peek(1))
-            overlap = window[max(len(window) - longest - CONTEXT_BYTES, 0) :]
-            begins = False
-
-
-def _list_manifest_texts(value: Any, inside: str = "") -> Iterator[str]:
-    """List keys and texts of a manifest; checksums are random digits and are left out."""
-    if isinstance(value, Mapping):
-        for key, entry in value.items():
-            yield str(key)
-            if key != "sha256":
-                yield from _list_manifest_texts(entry, key)
-    elif isinstance(value, list):
-        for entry in value:
-            yield from _list_manifest_texts(entry, inside)
-    elif isinstance(value, str):
-        yield value
-
-
-def _read_parquet_windows(path: Path, longest: int) -> Iterator[ByteWindow]:
     import pyarrow.parquet as pq
 
-    yield from _read_raw_windows(path, longest, MIN_BYTES_NOT_BY_CHANCE)
-    for page in read_pages(path):
-        yield ByteWindow(
-            path.name,
-            page.body,
-            MIN_TEXT_BYTES if page.plain and page.physical == "BYTE_ARRAY" else MIN_BYTES_NOT_BY_CHANCE,
-        )
-    for key, value in (pq.read_metadata(path).metadata or {}).items():
-        yield ByteWindow(
-            path.name, key + b"\n" + value, MIN_BYTES_NOT_BY_CHANCE if key == b"ARROW:schema" else MIN_TEXT_BYTES
-        )
-        try:
-            yield ByteWindow(path.name, base64.b64decode(value, validate=True), MIN_BYTES_NOT_BY_CHANCE)
-        except binascii.Error:
-            continue
+    with (
+        pq.ParquetFile(path) as file,
+        open(path, "rb") as handle,
+        mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ) as raw,
+    ):
+        metadata = file.metadata
+        for group in range(metadata.num_row_groups):
+            for column in range(metadata.num_columns):
+                yield from _read_chunk_pages(raw, metadata.row_group(group).column(column))
+            release_mapped_memory(raw)
 
 
 def read_dictionary_pages(path: Path) -> Iterator[ParquetPage]:
+    """Yield the dictionary pages of all column chunks."""
     return (page for page in read_pages(path) if page.dictionary)
+
+
+def _read_chunk_pages(raw: Any, chunk: Any) -> Iterator[ParquetPage]:
+    start = chunk.data_page_offset
+    if chunk.has_dictionary_page and chunk.dictionary_page_offset:
+        start = min(start, chunk.dictionary_page_offset)
+    for page in read_page_headers(raw, start, start + chunk.total_compressed_size, MAX_PAGE_BYTES):
+        _require_memory(page.size)
+        packed = raw[page.start : page.start + page.packed]
+        body = _unpack_body(packed, page.size, page.kind, page.type_header, chunk.compression)
+        encoding = page.type_header.get(4 if page.kind == DATA_PAGE_V2 else 2, PLAIN_ENCODING)
+        dictionary = page.kind == DICTIONARY_PAGE
+        plain = dictionary or encoding not in (PLAIN_DICTIONARY_ENCODING, RLE_DICTIONARY_ENCODING)
+        yield ParquetPage(chunk.path_in_schema, chunk.physical_type, dictionary, plain, page.values, body)
+
+
+def _require_memory(size: int) -> None:
+    """Refuse a page that memory cannot hold twice."""
+    available = get_available_memory() if size > SMALL_TABLE_BYTES else None
+    if available is not None and 2 * size > available:
+        raise OutOfMemory(
+            "A page of the Parquet file is too large for the memory that is left.",
+            why=f"It opens to {size / 1e9:.1f} GB, and {max(available, 0) / 1e9:.1f} GB are free.",
+            attempt="a machine with more memory, or writing the file with smaller pages.",
+        )
+
+
+def _unpack_body(packed: bytes, size: int, kind: int, type_header: Mapping[int, Any], compression: str) -> bytes:
+    import pyarrow as pa
+
+    if compression == "UNCOMPRESSED":
+        return packed
+    codec = pa.Codec({"LZ4": "lz4_raw"}.get(compression, compression.lower()))
+    levels = type_header.get(5, 0) + type_header.get(6, 0) if kind == DATA_PAGE_V2 else 0
+    if kind == DATA_PAGE_V2 and (type_header.get(7) is False or size == levels):
+        return packed
+    return packed[:levels] + bytes(codec.decompress(packed[levels:], decompressed_size=size - levels))

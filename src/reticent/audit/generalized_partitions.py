@@ -144,7 +144,7 @@ def _find_label_file(folder: Path, column: int) -> Path:
 
 
 def _write_label_file(labels: pl.DataFrame, path: Path) -> None:
-    """Write the file whole or not at all: another attempt may be writing the same content at the same time."""
+    """Write all of the file or nothing: another attempt may be writing the same content at the same time."""
     temporary = path.with_name(f".{path.name}-{uuid.uuid4().hex}")
     labels.write_parquet(temporary)
     os.replace(temporary, path)
@@ -179,9 +179,7 @@ def _sum_row_counts(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
 
 
 def _read_frames(subject: Subject, part: int, parts: int, *roles: str) -> Iterator[pl.DataFrame]:
-    """Read the columns of these roles; where no column has one, the first quasi-identifier, so that rows can still be
-    counted.
-    """
+    """Read the columns of these roles; where there is none, the first quasi-identifier, so that rows can be counted."""
     assert subject.path is not None and subject.manifest is not None  # a release folder
     file = find_data_files(subject.path, subject.manifest)["data"]
     schema = list_schemas(subject.manifest)["data"]
@@ -218,9 +216,7 @@ class SensitiveTotals:
 def scatter_rows(
     subject: Subject, totals: SensitiveTotals, folder: Path, into: int, part: int, parts: int
 ) -> Iterator[pl.DataFrame]:
-    """Turn rows of some row groups into numbers of their labels and values, with how often each occurs and the part it
-    goes to.
-    """
+    """Turn rows of some row groups into numbers of labels and values, each with its row count and the part it goes to."""
     names = [entry.name for entry in subject.quasi]
     numbers = [name_label_number(column) for column in range(len(names))]
     values = totals.values.with_columns(pl.Series(VALUE_COLUMN, np.arange(len(totals.times), dtype=np.int32)))
@@ -245,7 +241,11 @@ def make_scatter_schema(subject: Subject) -> dict[str, pl.DataType]:
 
 @dataclass(frozen=True, eq=False)
 class PartitionResult:
-    """What a part of the groups shows."""
+    """Result of auditing a part of the groups: verdicts, measures, and sums that those of all parts add up to.
+
+    `min_persons` are the fewest in a group, `exposed` the rows at risk, `uniques` the groups of one person, `risks` the
+    sum of all rows' risks.
+    """
 
     verdicts: tuple[Verdict, ...]
     achieved: Mapping[str, Any]
@@ -254,7 +254,7 @@ class PartitionResult:
     min_persons: int
     exposed: int
     uniques: int
-    risks: float  # of all rows, added up
+    risks: float
 
 
 def judge_partition(frames: Iterable[pl.DataFrame], subject: Subject, totals: SensitiveTotals) -> PartitionResult:
@@ -272,29 +272,27 @@ def judge_partition(frames: Iterable[pl.DataFrame], subject: Subject, totals: Se
         **find_worst_measures(list(measures.values())),
     }
     evidence = Evidence(
-        groups.sizes,
-        groups.sizes,
-        sensitive,
-        subject.withheld,
-        subject.stages,
-        subject.rows_per_person,
+        class_sizes=groups.sizes,
+        sizes=groups.sizes,
+        sensitive=sensitive,
+        withheld=subject.withheld,
+        stages=subject.stages,
+        rows_per_person=subject.rows_per_person,
         columns=subject.columns,
     )
     verdicts = tuple(judge_promise(promise, evidence) for promise in subject.promises)
     limit = parse_parameter(DEFAULT_THRESHOLD)
     sizes = groups.sizes
     persons = count_least_persons(sizes, subject.rows_per_person)
-    exposed = int(sizes[find_exposed_groups(persons, limit)].sum())
-    by_column = measures if len(measures) > 1 else {}
     return PartitionResult(
-        verdicts,
-        achieved,
-        by_column,
-        loss.GroupSizes.from_sizes(sizes),
-        int(persons.min()),
-        exposed,
-        int((persons == 1).sum()),
-        fsum(sizes / persons),
+        verdicts=verdicts,
+        achieved=achieved,
+        by_column=measures if len(measures) > 1 else {},
+        sizes=loss.GroupSizes.from_sizes(sizes),
+        min_persons=int(persons.min()),
+        exposed=int(sizes[find_exposed_groups(persons, limit)].sum()),
+        uniques=int((persons == 1).sum()),
+        risks=fsum(sizes / persons),
     )
 
 
@@ -338,26 +336,29 @@ def combine_partitions(
 ) -> Audit:
     """Combine the results of all parts and the labels of each column into the audit of the release."""
     sizes = loss.GroupSizes(
-        *(sum(getattr(result.sizes, name) for result in parts) for name in ("groups", "rows", "squares"))
+        groups=sum(part.sizes.groups for part in parts),
+        rows=sum(part.sizes.rows for part in parts),
+        squares=sum(part.sizes.squares for part in parts),
     )
     if sizes.rows != totals.rows:
         raise BundleDamaged(f"The data has {totals.rows} rows, and {sizes.rows} of them were recounted.")
-    columns = sorted(labels, key=lambda result: result.column)
-    utility = combine_column_losses(subject, [result.label_loss for result in columns], sizes)
-    achieved = find_worst_measures([result.achieved for result in parts])
-    by_column = {name: find_worst_measures([result.by_column[name] for result in parts]) for name in parts[0].by_column}
-    none = np.zeros(0, np.int64)
-    recount = RecomputedRelease(subject, totals.values, none, none, (), achieved, utility, totals.times)
+    columns = sorted(labels, key=lambda measures: measures.column)
+    utility = combine_column_losses(subject, [measures.label_loss for measures in columns], sizes)
+    achieved = find_worst_measures([part.achieved for part in parts])
+    by_column = {name: find_worst_measures([part.by_column[name] for part in parts]) for name in parts[0].by_column}
+    verdicts_by_promise = zip(*(part.verdicts for part in parts), strict=True)
+    no_sizes = np.zeros(0, np.int64)
+    recount = RecomputedRelease(subject, totals.values, no_sizes, no_sizes, (), achieved, utility, totals.times)
     return Audit(
-        subject.kind,
-        sizes.rows,
-        sizes.groups,
-        subject.withheld,
-        tuple(_combine_verdicts(result) for result in zip(*(part.verdicts for part in parts), strict=True)),
-        achieved,
-        utility,
-        _combine_risks(columns, sizes, parts, subject.rows_per_person),
-        by_column,
+        kind=subject.kind,
+        rows=sizes.rows,
+        groups=sizes.groups,
+        withheld=subject.withheld,
+        promises=tuple(_combine_verdicts(verdicts) for verdicts in verdicts_by_promise),
+        exact=achieved,
+        utility=utility,
+        risk=_combine_risks(columns, sizes, parts, subject.rows_per_person),
+        by_column=by_column,
         notes=list_notes(recount),
         carried=measure_passthrough(recount),
     )
@@ -380,20 +381,19 @@ def _combine_risks(
     parts: Sequence[PartitionResult],
     rows_per_person: int,
 ) -> Risk:
+    """Combine the risks of all parts; pairs of columns need all rows at once and are not ranked."""
     min_persons = min(part.min_persons for part in parts)
     exposed = sum(part.exposed for part in parts)
-    columns = sorted((part.identification for part in labels), key=lambda part: (-part.separation, -part.distinction))
-    average = sizes.groups / sizes.rows if rows_per_person == 1 else fsum(part.risks for part in parts) / sizes.rows
-    prosecutor = AdversaryRisk(1 / min_persons, average, exposed)
-    uniques = sum(part.uniques for part in parts)
+    total_risk = float(sizes.groups) if rows_per_person == 1 else fsum(part.risks for part in parts)
+    identifications = [measures.identification for measures in labels]
     return Risk(
-        sizes.rows,
-        sizes.groups,
-        float(parse_parameter(DEFAULT_THRESHOLD)),
-        prosecutor,
-        None,
-        uniques,
-        None,
-        tuple(columns),
-        rows_per_person,
+        rows=sizes.rows,
+        groups=sizes.groups,
+        threshold=float(parse_parameter(DEFAULT_THRESHOLD)),
+        prosecutor=AdversaryRisk(1 / min_persons, total_risk / sizes.rows, exposed),
+        journalist=None,
+        sample_uniques=sum(part.uniques for part in parts),
+        population_uniques=None,
+        columns=tuple(sorted(identifications, key=lambda entry: (-entry.separation, -entry.distinction))),
+        rows_per_person=rows_per_person,
     )

@@ -43,38 +43,45 @@ SEARCH_NODES = 600
 SEARCH_WORK = 1 << 21  # numbers whose bounds are tightened in a search, each time anew
 
 
-@dataclass(frozen=True, eq=False)
-class PairTally:
-    """How many rows have each pair of codes; pairs are distinct, and no count is zero.  `add_up` puts them in order."""
+def decide_assignment(published: PairTally, listed: PairTally, people: PairTally) -> str:
+    """Decide whether the people could have been put into the groups.
 
-    first: np.ndarray
-    second: np.ndarray
-    count: np.ndarray
+    Parameters: rows by (combination, group), rows by (group, value) and people by (combination, value). Returns
+    ASSIGNMENT_EXISTS, NO_ASSIGNMENT or ASSIGNMENT_UNDECIDED.
+    """
+    try:
+        problem = fix_determined_people(AssignmentProblem.from_tallies(published, listed, people))
+        return _decide(problem)
+    except NoAssignmentError:
+        return NO_ASSIGNMENT
 
-    @classmethod
-    def add_up(cls, first: np.ndarray, second: np.ndarray, count: np.ndarray) -> PairTally:
-        """Add up the counts of equal pairs."""
-        width = int(second.max(initial=-1)) + 1
-        keys, place = np.unique(first.astype(np.int64) * width + second, return_inverse=True)
-        total = np.zeros(len(keys), np.int64)
-        np.add.at(total, place.reshape(-1), count)
-        nonzero = total != 0
-        keys = keys[nonzero]
-        return cls(keys // max(width, 1), keys % max(width, 1), total[nonzero])
 
-    def __len__(self) -> int:
-        return len(self.count)
-
-    def select(self, chosen: np.ndarray) -> PairTally:
-        return PairTally(self.first[chosen], self.second[chosen], self.count[chosen])
-
-    def take_away(self, first: np.ndarray, second: np.ndarray, count: np.ndarray) -> PairTally:
-        """Subtract these counts; a count may become negative."""
-        return PairTally.add_up(
-            np.concatenate([self.first, first]),
-            np.concatenate([self.second, second]),
-            np.concatenate([self.count, -count]),
-        )
+def _decide(problem: AssignmentProblem) -> str:
+    """Decide what is left by exchanges and, in the components where they fail, by bounds and a search."""
+    if not len(problem.published):
+        return ASSIGNMENT_EXISTS
+    rows = int(problem.published.count.sum())
+    in_group = _sum_by(problem.published.second, problem.published.count, problem.groups)
+    if rows > MAX_ROWS or float((in_group.astype(np.float64) ** 2).sum()) > MAX_PAIRS:
+        return ASSIGNMENT_UNDECIDED
+    exchange = ValueExchange(problem)
+    if exchange.run(MAX_FIRST_LOOKS + 8 * rows):
+        return ASSIGNMENT_EXISTS
+    undecided = False
+    parts = list(split_into_components(problem, exchange.combinations_with_excess()))
+    tightened = [compute_tight_bounds(part) for part in parts]
+    if exchange.run(min(MAX_FIRST_LOOKS + LOOKS_PER_ROW * rows, MAX_LOOKS)):
+        return ASSIGNMENT_EXISTS
+    for part, bounds in zip(parts, tightened, strict=True):
+        if bounds is None:
+            undecided = True
+            continue
+        exists = search_assignment(bounds)
+        if exists is False:
+            return NO_ASSIGNMENT
+        if exists is None and not ValueExchange(part).run(MAX_FIRST_LOOKS):
+            undecided = True
+    return ASSIGNMENT_UNDECIDED if undecided else ASSIGNMENT_EXISTS
 
 
 def is_assignment(
@@ -124,6 +131,40 @@ def _has_room(people: PairTally, counted: PairTally) -> bool:
     return bool(((keys[place] == wanted) & (people.count[place] >= counted.count)).all())
 
 
+@dataclass(frozen=True, eq=False)
+class PairTally:
+    """How many rows have each pair of codes; pairs are distinct, and no count is zero.  `add_up` puts them in order."""
+
+    first: np.ndarray
+    second: np.ndarray
+    count: np.ndarray
+
+    @classmethod
+    def add_up(cls, first: np.ndarray, second: np.ndarray, count: np.ndarray) -> PairTally:
+        """Add up the counts of equal pairs."""
+        width = int(second.max(initial=-1)) + 1
+        keys, place = np.unique(first.astype(np.int64) * width + second, return_inverse=True)
+        total = np.zeros(len(keys), np.int64)
+        np.add.at(total, place.reshape(-1), count)
+        nonzero = total != 0
+        keys = keys[nonzero]
+        return cls(keys // max(width, 1), keys % max(width, 1), total[nonzero])
+
+    def __len__(self) -> int:
+        return len(self.count)
+
+    def select(self, chosen: np.ndarray) -> PairTally:
+        return PairTally(self.first[chosen], self.second[chosen], self.count[chosen])
+
+    def take_away(self, first: np.ndarray, second: np.ndarray, count: np.ndarray) -> PairTally:
+        """Subtract these counts; a count may become negative."""
+        return PairTally.add_up(
+            np.concatenate([self.first, first]),
+            np.concatenate([self.second, second]),
+            np.concatenate([self.count, -count]),
+        )
+
+
 class NoAssignmentError(Exception):
     """A proof that no assignment exists."""
 
@@ -163,10 +204,12 @@ class AssignmentProblem:
         return problem
 
     def require_sums(self) -> None:
-        if (problem_count := self.listed.count).min(initial=0) < 0 or self.people.count.min(initial=0) < 0:
-            raise NoAssignmentError(f"{int((problem_count < 0).sum())} values are listed too seldom")
-        in_group = _sum_by(self.published.second, self.published.count, self.groups)
-        if (in_group != _sum_by(self.listed.first, self.listed.count, self.groups)).any() or (self.spare < 0).any():
+        """Require that no count is negative, that groups have as many rows as values, and that nobody is lacking."""
+        if self.listed.count.min(initial=0) < 0 or self.people.count.min(initial=0) < 0:
+            raise NoAssignmentError(f"{int((self.listed.count < 0).sum())} values are listed too seldom")
+        group_rows = _sum_by(self.published.second, self.published.count, self.groups)
+        group_values = _sum_by(self.listed.first, self.listed.count, self.groups)
+        if (group_rows != group_values).any() or (self.spare < 0).any():
             raise NoAssignmentError("groups have other numbers of rows and values, or more people than there are")
 
     @property
@@ -176,6 +219,7 @@ class AssignmentProblem:
         return people - _sum_by(self.published.first, self.published.count, self.combinations)
 
     def replace(self, published: PairTally, listed: PairTally, people: PairTally) -> AssignmentProblem:
+        """Return the problem that is left of this one, its codes numbered as they are."""
         problem = AssignmentProblem(published, listed, people, self.combinations, self.groups, self.values)
         problem.require_sums()
         return problem
@@ -187,47 +231,6 @@ class AssignmentProblem:
             self.listed.select(groups[self.listed.first]),
             self.people.select(combinations[self.people.first]),
         )
-
-
-def decide_assignment(published: PairTally, listed: PairTally, people: PairTally) -> str:
-    """Decide whether the people could have been put into the groups.
-
-    Parameters: rows by (combination, group), rows by (group, value) and people by (combination, value). Returns
-    ASSIGNMENT_EXISTS, NO_ASSIGNMENT or ASSIGNMENT_UNDECIDED.
-    """
-    try:
-        problem = fix_determined_people(AssignmentProblem.from_tallies(published, listed, people))
-        return _decide(problem)
-    except NoAssignmentError:
-        return NO_ASSIGNMENT
-
-
-def _decide(problem: AssignmentProblem) -> str:
-    if not len(problem.published):
-        return ASSIGNMENT_EXISTS
-    rows = int(problem.published.count.sum())
-    in_group = _sum_by(problem.published.second, problem.published.count, problem.groups)
-    if rows > MAX_ROWS or float((in_group.astype(np.float64) ** 2).sum()) > MAX_PAIRS:
-        return ASSIGNMENT_UNDECIDED
-    exchange = ValueExchange(problem)
-    if exchange.run(MAX_FIRST_LOOKS + 8 * rows):
-        return ASSIGNMENT_EXISTS
-    undecided = False
-    parts = list(split_into_components(problem, exchange.combinations_with_excess()))
-    tightened = [compute_tight_bounds(part) for part in parts]
-    if exchange.run(min(MAX_FIRST_LOOKS + LOOKS_PER_ROW * rows, MAX_LOOKS)):
-        return ASSIGNMENT_EXISTS
-    for part, bounds in zip(parts, tightened, strict=True):
-        if bounds is None:
-            undecided = True
-            continue
-        exists = search_assignment(bounds)
-        if exists is None and ValueExchange(part).run(MAX_FIRST_LOOKS):
-            exists = True
-        if exists is False:
-            return NO_ASSIGNMENT
-        undecided |= exists is None
-    return ASSIGNMENT_UNDECIDED if undecided else ASSIGNMENT_EXISTS
 
 
 def fix_determined_people(problem: AssignmentProblem) -> AssignmentProblem:
@@ -374,8 +377,7 @@ class ValueExchange:
 
 
 def _list_possible_pairs(problem: AssignmentProblem) -> np.ndarray:
-    """List pairs of a combination and a value, as one number each: those that people have, and those that a group has
-    beside each other.
+    """List pairs of a combination and a value, as one number each: those that people have, and those of one group.
 
     The latter are nobody's, but values may pass through them while they are exchanged; they are left out where there
     are too many.

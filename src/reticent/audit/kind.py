@@ -39,6 +39,8 @@ from reticent.format.data_files import DataFile, count_distinct_rows, is_small_f
 from reticent.format.manifest import Manifest
 from reticent.release.kind import find_data_files, list_schemas
 
+EXACT_QUASI_NOTE = "quasi-identifiers are published as they are: k is 1 wherever a combination is unique, and that is no fault of this kind"
+
 
 @dataclass(frozen=True, eq=False)
 class RecomputedRelease:

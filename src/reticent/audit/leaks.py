@@ -1,5 +1,8 @@
 """Search for leaks: values of the source that must not be in the release folder are looked for in all of its bytes.
 
+`find_leaks` does all of it: it searches every byte (`byte_search`), looks at values that only withheld rows have, at
+unused values of Parquet files, and at declared labels.
+
 Secret are the values of columns that are not published (identifying, undeclared) and, in published columns, the values
 that only withheld rows have or that lie beyond a top or bottom. A text that the release may show anyway (it is, or is
 part of, a published value, a label of the schema or a column's name) is no evidence and is not searched; neither is
@@ -121,11 +124,236 @@ class Leak:
     values: int
 
 
+def find_leaks(
+    recount: RecomputedRelease, source: SourceComparison, published_values: Mapping[str, pl.Series]
+) -> list[Leak]:
+    """Find all leaks, by source column and file; only quasi-identifying values in `published_values` may be shown.
+
+    The values themselves are not stored. Columns that may have any number of values (those that are not published, and
+    carried ones) are processed a part at a time.
+    """
+    subject = recount.subject
+    path = subject.path
+    names = [entry.name for entry in subject.columns]
+    if subject.undeclared is not None:  # these are carried, but for those that single people out
+        names += set(subject.undeclared.columns) - set(find_near_unique_columns(subject))
+    hidden = [name for name in source.names if name not in names]
+    shown_texts, withheld = _list_shown_and_withheld_texts(recount, source, published_values)
+    leaks = _find_withheld_values(recount, source, withheld)
+    lookup = LabelLookup(recount, source)
+    carried = [entry for entry in subject.columns if entry.role == Role.INSENSITIVE]
+    counts: dict[tuple[str, str], int] = {}
+    parts = 0
+    if path is not None:
+        parts = source.spread([*hidden, *(entry.name for entry in carried)])
+    for part in range(parts):
+        secret = {name: source.texts(name, part, parts) for name in hidden}
+        for name, values in secret.items():
+            lookup.add(name, values)
+        if part == 0:
+            secret |= withheld
+        for entry in carried:
+            published = source.list_published_texts(entry.name, part, parts)
+            secret[entry.name] = source.texts(entry.name, part, parts) - published
+            secret[entry.name] -= _list_declared_values(entry) | recount.explained
+        for file, name, count in _search_folder(recount, source, path, secret, shown_texts):
+            counts[file, name] = counts.get((file, name), 0) + count
+    order = [*hidden, *(entry.name for entry in subject.columns)]
+    leak_places = sorted(counts, key=lambda place: (place[0], order.index(place[1])))
+    return leaks + lookup.leaks() + [Leak(name, file, counts[file, name]) for file, name in leak_places]
+
+
+def _list_shown_and_withheld_texts(
+    recount: RecomputedRelease, source: SourceComparison, published_values: Mapping[str, pl.Series]
+) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
+    """List the texts that quasi-identifying and sensitive columns may show, and those that they must not."""
+    shown_texts = {}
+    withheld = {}
+    for entry in recount.subject.columns:
+        if entry.role == Role.INSENSITIVE:
+            continue
+        name = entry.name
+        values = source.values(name)[0]
+        published = list_texts(recount.column(name))
+        shown_texts[name] = published
+        if entry.role == Role.QUASI:
+            shown_texts[name] = list_texts(published_values[name]) - _list_hidden_values(entry, values)
+        explained = shown_texts[name] | _list_declared_values(entry) | published | recount.explained
+        withheld[name] = list_texts(values) - explained
+        if entry.role == Role.SENSITIVE:
+            withheld[name] -= _find_other_spellings(entry, values, published)
+        if entry.labels is not None:
+            moved = _list_moved_ends(recount, entry)
+            withheld[name] -= moved
+            shown_texts[name] = shown_texts[name] | {end for end in moved if _is_round(end)}
+    return shown_texts, withheld
+
+
+def _is_round(end: str) -> bool:
+    """Whether an end of a range reveals nothing but its grid: a number of few digits, the first or last day of a month.
+
+    Another column may hold the same by chance. An end of many digits is no evidence of a grid, and is searched.
+    """
+    try:
+        day = date.fromisoformat(end)
+        return day.day == 1 or (day + timedelta(days=1)).day == 1
+    except (ValueError, OverflowError):
+        place = _parse_end(end)
+    if place is None:
+        return False
+    digits = [f"{abs(number):f}".replace(".", "").strip("0") for number in _list_neighbours(place)]
+    return any(len(text) <= MAX_ROUND_DIGITS for text in digits)
+
+
+def _list_neighbours(place: Fraction) -> list[Decimal]:
+    """List a number and, of a whole one, the next: a range of whole numbers ends before the next step begins."""
+    numerator, denominator = as_ratio(place)
+    number = Decimal(numerator) / Decimal(denominator)
+    return [number, number + 1] if is_whole(place) else [number]
+
+
+def _find_other_spellings(entry: ColumnEntry, values: pl.Series, published: set[str]) -> set[str]:
+    """Find the texts of source values that are published in another spelling: as numbers, dates or truth values."""
+    converted = convert_source(values.rename(entry.name).to_frame(), [entry]).frame[entry.name].cast(pl.String)
+    return list_texts(values.filter(converted.is_in(list(published)).fill_null(False)))
+
+
+def _search_folder(
+    recount: RecomputedRelease,
+    source: SourceComparison,
+    path: Path | None,
+    secret: Mapping[str, set[str]],
+    shown_texts: Mapping[str, set[str]],
+) -> Iterator[tuple[str, str, int]]:
+    """Yield (file, column, values) for secret texts that are in the folder and are not explained by what it may show."""
+    needles = TextSearch(text for column_texts in secret.values() for text in column_texts)
+    if path is None or not len(needles):
+        return
+    subject = recount.subject
+    needles.ignore_found_in("\n".join([*_list_explained_texts(subject, shown_texts), *recount.explained]).encode())
+    for piece in source.spell_out([entry.name for entry in subject.find_columns_with_role(Role.INSENSITIVE)]):
+        if len(needles):
+            needles.ignore_found_in(piece.encode())
+    if not len(needles):
+        return
+    hits: dict[str, set[str]] = {}
+    for window in _read_windows(subject, path, needles.longest):
+        present = needles.find_in(window.data, window.min_bytes)
+        if window.is_text:
+            present = {text for text in present if stands_alone(text, window.data, window.begins, window.ends)}
+        hits.setdefault(window.file, set()).update(present)
+    for file, present in hits.items():
+        for name, texts in secret.items():
+            if leaked := texts & present:
+                yield file, name, len(leaked)
+
+
+def _list_hidden_values(entry: ColumnEntry, values: pl.Series) -> set[str]:
+    """List the values of a column beyond its top or bottom: they are published as the bound."""
+    if entry.top is None and entry.bottom is None:
+        return set()
+    distinct = values.unique().drop_nulls()
+    return list_texts(distinct.filter(mask_beyond_ends(entry, distinct)))
+
+
+def _read_windows(subject: Subject, path: Path, longest: int) -> Iterable[ByteWindow]:
+    """Read all bytes of a release folder, or of a file of another tool."""
+    if subject.manifest is None:
+        return read_file_windows(path, longest)
+    return read_folder_windows(path, subject.manifest, longest)
+
+
+def _list_declared_values(entry: ColumnEntry) -> set[str]:
+    """List the values that the steward's hierarchy or order names: they are published, whether or not anybody has them."""
+    return {text for row in entry.hierarchy or () for text in row} | set(entry.order or ())
+
+
+def _list_explained_texts(subject: Subject, shown_texts: Mapping[str, set[str]]) -> list[str]:
+    """List the texts that the release may show."""
+    explained = [entry.name for entry in subject.columns]
+    explained += [text for texts in shown_texts.values() for text in texts]
+    explained += [text for entry in subject.columns for text in _list_declared_values(entry)]
+    explained += [
+        word for entry in subject.columns for word in (entry.role, entry.type, entry.dtype, "null", "missing")
+    ]
+    return explained + _MANIFEST_WORDS
+
+
+def _find_withheld_values(
+    recount: RecomputedRelease, source: SourceComparison, withheld: Mapping[str, set[str]]
+) -> list[Leak]:
+    """Find values that only withheld rows have: in labels, in the manifest, in dictionaries and statistics."""
+    leaks = []
+    path = recount.subject.path
+    for entry in recount.subject.columns:
+        if entry.role == Role.QUASI:
+            name = entry.name
+            stated = {str(text) for text in [*(entry.domain or ()), *(entry.values or ())]}
+            for place, texts in (("data", _list_shown_members(recount, name)), ("manifest.json", stated)):
+                if leaked := withheld[name] & texts:
+                    leaks.append(Leak(name, place, len(leaked)))
+    if path is not None:
+        for file in _list_data_files(recount.subject, path):
+            if file.suffix in (".parquet", ".pq"):
+                leaks += find_unused_values(recount, source, file)
+    return leaks
+
+
+def _list_data_files(subject: Subject, path: Path) -> list[DataFile]:
+    """List the files that hold rows; a table of another tool is one file or a folder of them."""
+    if subject.manifest is not None:
+        files = find_data_files(path, subject.manifest)
+        return [files[name] for name in sorted(files)]
+    return [DataFile.from_path(file) for file in ([path] if path.is_file() else sorted(path.glob("*.parquet")))]
+
+
+def _list_shown_members(recount: RecomputedRelease, name: str) -> set[str]:
+    """List the ends and members of a column's labels; an exact value is its own member."""
+    if not recount.labelled:
+        return set()
+    labels = recount.frame[name].unique().drop_nulls()
+    return {text for label in labels if label != ANY_LABEL for text in _parse_label(label)[1]}
+
+
+def _list_moved_ends(recount: RecomputedRelease, entry: ColumnEntry) -> set[str]:
+    """List ends of ranges that were rounded or moved: they are nobody's value, unless by chance.
+
+    Ends of the domain are among them only where a range ends there.
+    """
+    if not recount.labelled:
+        return set()
+    parsed = [_parse_label(label) for label in recount.frame[entry.name].unique().drop_nulls() if label != ANY_LABEL]
+    ends = {end for form, members in parsed if form == "range" for end in members}
+    if entry.type != "numeric":
+        return ends
+    places = set(map(_parse_end, ends))  # the label's 90 is the manifest's 90.0
+    return ends | {str(end) for end in entry.domain or () if _parse_end(end) in places}
+
+
+def _parse_end(end: Any) -> Fraction | None:
+    """Parse an end of a range as a number; None where it is none."""
+    try:
+        return parse_fraction(end)
+    except (ValueError, ArithmeticError):
+        return None
+
+
+def _parse_label(label: str) -> tuple[str, tuple[str, ...]]:
+    """Parse a label to its form and members; a label that cannot be read has none."""
+    try:
+        return parse_label(label)
+    except ValueError:
+        return "", ()
+
+
 def find_unused_values(recount: RecomputedRelease, source: SourceComparison, file: DataFile) -> list[Leak]:
-    """Find, for each column, values of its dictionaries and statistics that none of its rows has."""
-    rows = recount.other_tables.get(file.name, recount.frame)
-    is_further_file = file.name in recount.other_tables
-    names = rows.columns if is_further_file else list(dict.fromkeys([*rows.columns, *source.columns]))
+    """Find, for each column of a Parquet file, values of its dictionaries and statistics that none of its rows has."""
+    if file.name in recount.other_tables:
+        rows = recount.other_tables[file.name]
+        names = rows.columns
+    else:
+        rows = recount.frame
+        names = list(dict.fromkeys([*rows.columns, *source.columns]))
     entries, ends = _read_stored_values(file.paths, names)
     leaks = []
     for name in dict.fromkeys([*entries, *ends]):
@@ -230,6 +458,7 @@ class LabelLookup:
             column.numerals[size] = column.numerals.get(size, 0) + numeral_count
 
     def leaks(self) -> list[Leak]:
+        """Return a leak for each hidden column with people's values among the declared labels."""
         results = []
         for name, column in self._columns.items():
             if people := self._find_people_among(name, column):
@@ -294,242 +523,3 @@ def _list_word_runs(text: str) -> Iterator[str]:
             part = " ".join(words[first:last]).strip(",;:()[]{}<>\"'/|")
             if len(part) >= MIN_INNER_TEXT_LENGTH and part != text:
                 yield part
-
-
-def find_leaks(
-    recount: RecomputedRelease, source: SourceComparison, published_values: Mapping[str, pl.Series]
-) -> list[Leak]:
-    """Find all leaks, by source column and file.
-
-    The values themselves are not kept. Only quasi-identifying values in `published_values` may be shown.
-
-    Columns that may have any number of values (those that are not published, and carried ones) are processed a part at
-    a time.
-    """
-    subject, path = recount.subject, recount.subject.path
-    names = [entry.name for entry in subject.columns]
-    if subject.undeclared is not None:  # these are carried, but for those that single people out
-        names += set(subject.undeclared.columns) - set(find_near_unique_columns(subject))
-    hidden = [name for name in source.names if name not in names]
-    shown_texts, withheld = _list_shown_and_withheld_texts(recount, source, published_values)
-    leaks = _find_withheld_values(recount, source, withheld)
-    lookup = LabelLookup(recount, source)
-    carried = [entry for entry in subject.columns if entry.role == Role.INSENSITIVE]
-    counts: dict[tuple[str, str], int] = {}
-    parts = source.spread([*hidden, *(entry.name for entry in carried)]) if path is not None else 0
-    for part in range(parts):
-        secret = {name: source.texts(name, part, parts) for name in hidden}
-        for name, values in secret.items():
-            lookup.add(name, values)
-        secret |= {name: texts for name, texts in withheld.items() if part == 0}
-        for entry in carried:
-            published = (
-                source.list_published_texts(entry.name, part, parts) | _list_declared_values(entry) | recount.explained
-            )
-            secret[entry.name] = source.texts(entry.name, part, parts) - published
-        for file, name, count in _search_folder(recount, source, path, secret, shown_texts):
-            counts[file, name] = counts.get((file, name), 0) + count
-    order = [*hidden, *(entry.name for entry in subject.columns)]
-    leak_places = sorted(counts, key=lambda place: (place[0], order.index(place[1])))
-    return leaks + lookup.leaks() + [Leak(name, file, counts[file, name]) for file, name in leak_places]
-
-
-def _list_shown_and_withheld_texts(
-    recount: RecomputedRelease, source: SourceComparison, published_values: Mapping[str, pl.Series]
-) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
-    """List, for quasi-identifiers and sensitive columns, the texts that the release may show and those that it must
-    not.
-    """
-    shown_texts = {}
-    withheld = {}
-    for entry in recount.subject.columns:
-        if entry.role == Role.INSENSITIVE:
-            continue
-        name, values, published = entry.name, source.values(entry.name)[0], list_texts(recount.column(entry.name))
-        shown_texts[name] = (
-            list_texts(published_values[name]) - _list_hidden_values(entry, values)
-            if entry.role == Role.QUASI
-            else published
-        )
-        withheld[name] = (
-            list_texts(values) - shown_texts[name] - _list_declared_values(entry) - published - recount.explained
-        )
-        if entry.role == Role.SENSITIVE:
-            withheld[name] -= _find_other_spellings(entry, values, published)
-        if entry.labels is not None:
-            moved = _list_moved_ends(recount, entry)
-            withheld[name] -= moved
-            shown_texts[name] = shown_texts[name] | {end for end in moved if _is_round(end)}
-    return shown_texts, withheld
-
-
-def _is_round(end: str) -> bool:
-    """Whether an end of a range reveals nothing but the grid that it lies on: a number of few digits, or the first or
-    last day of a month.
-
-    Another column may hold the same by chance. An end of many digits is no evidence of a grid, and is searched.
-    """
-    try:
-        day = date.fromisoformat(end)
-        return day.day == 1 or (day + timedelta(days=1)).day == 1
-    except (ValueError, OverflowError):
-        place = _parse_end(end)
-    if place is None:
-        return False
-    return any(
-        len(f"{abs(number):f}".replace(".", "").strip("0")) <= MAX_ROUND_DIGITS for number in _list_neighbours(place)
-    )
-
-
-def _list_neighbours(place: Fraction) -> list[Decimal]:
-    """List a number and, of a whole one, the next: a range of whole numbers ends before the next step begins."""
-    numerator, denominator = as_ratio(place)
-    number = Decimal(numerator) / Decimal(denominator)
-    return [number, number + 1] if is_whole(place) else [number]
-
-
-def _find_other_spellings(entry: ColumnEntry, values: pl.Series, published: set[str]) -> set[str]:
-    """Find the texts of source values that are published in another spelling: as numbers, dates or truth values."""
-    converted = convert_source(values.rename(entry.name).to_frame(), [entry]).frame[entry.name].cast(pl.String)
-    return list_texts(values.filter(converted.is_in(list(published)).fill_null(False)))
-
-
-def _search_folder(
-    recount: RecomputedRelease,
-    source: SourceComparison,
-    path: Path | None,
-    secret: Mapping[str, set[str]],
-    shown_texts: Mapping[str, set[str]],
-) -> Iterator[tuple[str, str, int]]:
-    """Yield (file, column, values) for secret texts that are in the folder and are not explained by what it may show."""
-    needles = TextSearch(text for texts in secret.values() for text in texts)
-    if path is None or not len(needles):
-        return
-    subject = recount.subject
-    needles.ignore_found_in("\n".join([*_list_explained_texts(subject, shown_texts), *recount.explained]).encode())
-    for piece in source.spell_out([entry.name for entry in subject.find_columns_with_role(Role.INSENSITIVE)]):
-        if len(needles):
-            needles.ignore_found_in(piece.encode())
-    if not len(needles):
-        return
-    hits: dict[str, set[str]] = {}
-    for window in _read_windows(subject, path, needles.longest):
-        present = needles.find_in(window.data, window.min_bytes)
-        if window.is_text:
-            present = {text for text in present if stands_alone(text, window.data, window.begins, window.ends)}
-        hits.setdefault(window.file, set()).update(present)
-    for file, present in hits.items():
-        yield from (
-            (file, name, len(texts_of_column & present))
-            for name, texts_of_column in secret.items()
-            if texts_of_column & present
-        )
-
-
-def _list_hidden_values(entry: ColumnEntry, values: pl.Series) -> set[str]:
-    """List the values of a column beyond its top or bottom: they are published as the bound."""
-    if entry.top is None and entry.bottom is None:
-        return set()
-    distinct = values.unique().drop_nulls()
-    return list_texts(distinct.filter(mask_beyond_ends(entry, distinct)))
-
-
-def _read_windows(subject: Subject, path: Path, longest: int) -> Iterable[ByteWindow]:
-    return (
-        read_file_windows(path, longest)
-        if subject.manifest is None
-        else read_folder_windows(path, subject.manifest, longest)
-    )
-
-
-def _list_declared_values(entry: ColumnEntry) -> set[str]:
-    """List the values that the steward's own hierarchy or order names: they are published as given, whether or not
-    anybody has them.
-    """
-    return {text for row in entry.hierarchy or () for text in row} | set(entry.order or ())
-
-
-def _list_explained_texts(subject: Subject, shown_texts: Mapping[str, set[str]]) -> list[str]:
-    """List the texts that the release may show."""
-    explained = [entry.name for entry in subject.columns]
-    explained += [text for texts in shown_texts.values() for text in texts]
-    explained += [text for entry in subject.columns for text in _list_declared_values(entry)]
-    explained += [
-        word for entry in subject.columns for word in (entry.role, entry.type, entry.dtype, "null", "missing")
-    ]
-    return explained + _MANIFEST_WORDS
-
-
-def _find_withheld_values(
-    recount: RecomputedRelease, source: SourceComparison, withheld: Mapping[str, set[str]]
-) -> list[Leak]:
-    """Find values that only withheld rows have, as ends and members of labels, in the manifest, in dictionaries and
-    statistics.
-    """
-    leaks = []
-    path = recount.subject.path
-    for entry in recount.subject.columns:
-        if entry.role == Role.QUASI:
-            name, secret = entry.name, withheld[entry.name]
-            stated = {str(text) for text in [*(entry.domain or ()), *(entry.values or ())]}
-            places = (("data", _list_shown_members(recount, name)), ("manifest.json", stated))
-            leaks += [Leak(name, place, len(secret & texts)) for place, texts in places if secret & texts]
-    if path is not None:
-        for file in _list_data_files(recount.subject, path):
-            if file.suffix in (".parquet", ".pq"):
-                leaks += find_unused_values(recount, source, file)
-    return leaks
-
-
-def _list_data_files(subject: Subject, path: Path) -> list[DataFile]:
-    """List the files that hold rows; a table of another tool is one file or a folder of them."""
-    if subject.manifest is not None:
-        files = find_data_files(path, subject.manifest)
-        return [files[name] for name in sorted(files)]
-    return [DataFile.from_path(file) for file in ([path] if path.is_file() else sorted(path.glob("*.parquet")))]
-
-
-def _list_shown_members(recount: RecomputedRelease, name: str) -> set[str]:
-    """List the ends and members of a column's labels; an exact value is its own member."""
-    if not recount.labelled:
-        return set()
-    labels = recount.frame[name].unique().drop_nulls()
-    return {text for label in labels if label != ANY_LABEL for text in _parse_members(label)}
-
-
-def _list_moved_ends(recount: RecomputedRelease, entry: ColumnEntry) -> set[str]:
-    """List ends of ranges that were rounded or moved: they are nobody's value, unless by chance. Ends of the domain
-    only where a range ends there.
-    """
-    if not recount.labelled:
-        return set()
-    labels = recount.frame[entry.name].unique().drop_nulls()
-    ends = {
-        end for label in labels if label != ANY_LABEL and _parse_form(label) == "range" for end in _parse_members(label)
-    }
-    if entry.type != "numeric":
-        return ends
-    places = set(map(_parse_end, ends))  # the label's 90 is the manifest's 90.0
-    return ends | {str(end) for end in entry.domain or () if _parse_end(end) in places}
-
-
-def _parse_end(end: Any) -> Fraction | None:
-    try:
-        return parse_fraction(end)
-    except (ValueError, ArithmeticError):
-        return None
-
-
-def _parse_members(label: str) -> tuple[str, ...]:
-    return _parse_label(label)[1]
-
-
-def _parse_form(label: str) -> str:
-    return _parse_label(label)[0]
-
-
-def _parse_label(label: str) -> tuple[str, tuple[str, ...]]:
-    try:
-        return parse_label(label)
-    except ValueError:
-        return "", ()

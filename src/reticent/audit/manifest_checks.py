@@ -14,7 +14,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -47,35 +47,26 @@ def find_noncanonical_files(folder: Path, manifest: Manifest) -> tuple[str, ...]
     """List the names of data files that hold more, or other, bytes than their rows need."""
     schemas = list_schemas(manifest)
     files = {file: schemas[name] for name, file in find_data_files(folder, manifest).items() if file.suffix == ".csv"}
-    unsaid = (
-        [MANIFEST_FILE]
-        if files and manifest.formulas != FORMULAS_QUOTED and _find_formula_statement(files) != manifest.formulas
-        else []
-    )
     quote = manifest.formulas == FORMULAS_QUOTED
-    odd = [
-        part.shown
-        for file, schema in files.items()
-        for part in file.each()
-        if not _is_canonical_csv(part, schema, quote)
-    ]
-    return (*unsaid, *odd)
-
-
-def _read_rows(file: DataFile, schema: Schema) -> Iterator[pl.DataFrame]:
-    return read_batches(file, schema, BATCH_ROWS)
+    names = []
+    if files and not quote and _find_formula_statement(files) != manifest.formulas:
+        names.append(MANIFEST_FILE)
+    for file, schema in files.items():
+        names += [part.shown for part in file.each() if not _is_canonical_csv(part, schema, quote)]
+    return tuple(names)
 
 
 def _find_formula_statement(files: dict[DataFile, Schema]) -> str | None:
     """Determine what the manifest must state about texts that look like formulas."""
-    pieces = (piece for file, schema in files.items() for piece in _read_rows(file, schema))
+    pieces = (piece for file, schema in files.items() for piece in read_batches(file, schema, BATCH_ROWS))
     return FORMULAS_PRESENT if any(contains_formula(piece.get_columns()) for piece in pieces) else None
 
 
 def _is_canonical_csv(part: DataFile, schema: Schema, quote: bool) -> bool:
+    """Whether the bytes of a file are those that the writer makes of its rows, written once more piece by piece."""
     header = 0
     with open(part.paths[0], "rb") as handle:
-        for piece in _read_rows(part, schema):
+        for piece in read_batches(part, schema, BATCH_ROWS):
             written_bytes = _write_csv_bytes(piece, quote)[header:]
             if handle.read(len(written_bytes)) != written_bytes:
                 return False
@@ -112,11 +103,8 @@ def find_disagreements(subject: Subject, job: Any) -> tuple[str, ...]:
         )
         if label_options is not None and entry.labels != label_options.to_plain():
             disagreements.append(f"the labels of {entry.name!r} are not those that the job asks for")
-        if (
-            column.domain is not None
-            and entry.domain
-            and _normalize_value(list(column.domain)) != _normalize_value(entry.domain)
-        ):
+        both_declare = column.domain is not None and entry.domain
+        if both_declare and _normalize_value(list(column.domain)) != _normalize_value(entry.domain):
             disagreements.append(f"the domain of {entry.name!r} is not the job's")
         if entry.role == Role.SENSITIVE and not _is_same_domain(column, subject):
             disagreements.append(f"the domain of {entry.name!r} is not the job's")
@@ -160,9 +148,7 @@ def _normalize_parameters(parameters: Any) -> dict[str, Any]:
 
 
 def _normalize_value(value: Any) -> Any:
-    """Convert a parameter to one form, however it is written: numbers as fractions, a path as its last part, tables by
-    their words.
-    """
+    """Convert a parameter to one form, however it is written: a number as a fraction, a path as its last part."""
     if isinstance(value, Mapping):
         return {str(name): _normalize_value(entry) for name, entry in value.items()}
     if isinstance(value, list | tuple):
@@ -176,8 +162,9 @@ def _normalize_value(value: Any) -> Any:
 
 
 def require_described_columns(recount: RecomputedRelease, *, bytes: bool) -> None:
-    """Refuse a manifest that describes other columns than the files have; with `bytes`, also refuse files in other
-    bytes than the writer's.
+    """Refuse a manifest that describes other columns than the files have.
+
+    With `bytes`, also refuse files in other bytes than the writer's.
     """
     subject = recount.subject
     if subject.manifest is None or subject.path is None:
@@ -210,17 +197,20 @@ def _make_description_error(entry: ColumnEntry, why: str) -> BundleDamaged:
 
 
 def _find_quasi_fault(entry: ColumnEntry, distinct: pl.Series, labels: bool) -> str:
-    if entry.null != bool(distinct.null_count()):
-        return (
-            "it says that values are missing and none is"
-            if entry.null
-            else "values are missing, and it does not say so"
-        )
+    """Find what is wrong with the description of a quasi-identifier; empty if nothing is.
+
+    Compared are whether values are missing and, of categories without a hierarchy, the list of values.
+    """
+    has_missing = bool(distinct.null_count())
+    if entry.null and not has_missing:
+        return "it says that values are missing and none is"
+    if has_missing and not entry.null:
+        return "values are missing, and it does not say so"
     listed = entry.values
-    categories = entry.type == "categorical" and entry.hierarchy is None
+    needs_list = entry.type == "categorical" and entry.hierarchy is None
     if listed is None:
-        return "it does not list the column's values" if categories and distinct.drop_nulls().len() else ""
-    if not categories:
+        return "it does not list the column's values" if needs_list and distinct.drop_nulls().len() else ""
+    if not needs_list:
         return "it lists values of a column that has none to be listed"
     texts = distinct.drop_nulls().cast(pl.String).to_list()
     wanted = _list_label_members(texts) if labels else sorted(texts)

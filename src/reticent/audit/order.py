@@ -11,6 +11,7 @@ shuffled, the count X exceeds its mean EX by t with a probability of at most exp
 proposition 1.1).
 
 Both statistics are sums over rows: of a counted table, over distinct rows and the places where they occur.
+`assess_order` computes them at once, `OrderStatistics` from one part of the tables after another.
 
 Kinds that publish exact quasi-identifiers with a group sort their rows by all columns, because any other order could
 reveal whose value is whose; `require_sorted_rows` checks it.
@@ -38,7 +39,6 @@ ORDER_SIGNIFICANCE = 1e-6
 _NO_ROWS = pl.DataFrame()
 GROUP_COLUMN = "group"
 BATCH_ROWS = 1 << 20  # rows that are checked together
-EXACT_QUASI_NOTE = "quasi-identifiers are published as they are: k is 1 wherever a combination is unique, and that is no fault of this kind"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,21 +80,27 @@ CANONICAL_ORDER = RowOrder(0.0, 1.0, canonical=True)
 
 
 def assess_order(*scores: np.ndarray | None, shared_values: tuple[np.ndarray, np.ndarray] | None = None) -> RowOrder:
-    """Return the result with the least p-value over these scores of the published rows, each in the order of the file;
-    canonical if there is none.
+    """Test the order by these scores of the published rows, each in the order of the file.
 
-    `shared_values` has the numbered exact values of each published and of each source row.
+    `shared_values` has the numbered exact values of each published and of each source row. The result is that with the
+    least p-value; canonical if nothing is tested.
     """
     results = [compute_rank_correlation(score) for score in scores if score is not None]
-    results += [] if shared_values is None else [assess_agreement(*shared_values)]
-    return min(results, key=lambda order: order.p_value) if results else CANONICAL_ORDER
+    if shared_values is not None:
+        results.append(assess_agreement(*shared_values))
+    return _pick_worst(results)
+
+
+def _pick_worst(results: Sequence[RowOrder]) -> RowOrder:
+    return min(results, key=lambda order: order.p_value, default=CANONICAL_ORDER)
 
 
 def compute_rank_correlation(
     score: np.ndarray, times: np.ndarray | None = None, places: np.ndarray | None = None
 ) -> RowOrder:
-    """Correlate a score of each published row with the row's place; for distinct rows, `times` is how often each occurs
-    and `places` the sum of its places.
+    """Correlate a score of each published row with the row's place.
+
+    Of distinct rows, `times` is how often each occurs and `places` the sum of its places.
     """
     rank = np.unique(score, return_inverse=True)[1].astype(np.float64)  # any monotone score keeps the null distribution
     times = np.ones(len(rank)) if times is None else times.astype(np.float64)
@@ -151,39 +157,38 @@ class OrderStatistics:
         `shared_values` has the numbered exact values of each published and each source row of this part, None where they are
         not known.
         """
-        merged = tuple(_merge_equal_scores(score, ours) for score in scores)
-        self._scores.append(merged)
+        self._scores.append(tuple(_merge_equal_scores(score, ours) for score in scores))
         self._published += ours.rows
         if shared_values is None:
             self._unknown = True
         elif theirs.early is None:
             self._shared_values.append(shared_values)
         else:
-            size = int(max(shared_values[0].max(initial=0), shared_values[1].max(initial=0))) + 1
-            early = np.bincount(shared_values[1], weights=theirs.early, minlength=size)
-            self._expected += int(np.dot(ours.tally(shared_values[0], size), early))
+            our_values, their_values = shared_values
+            size = int(max(our_values.max(initial=0), their_values.max(initial=0))) + 1
+            early = np.bincount(their_values, weights=theirs.early, minlength=size)
+            self._expected += int(np.dot(ours.tally(our_values, size), early))
 
     def order(self, agree: int | None, rows: int) -> RowOrder:
-        """Return the result with the least p-value over all parts; both tables `agree` at so many places, and the
-        source has `rows` rows.
+        """Return the result with the least p-value over all parts.
+
+        Both tables `agree` at so many places, and the source has `rows` rows.
         """
         results = []
         for parts in zip(*self._scores, strict=True):
             score = np.concatenate([score for score, _ in parts])
-            if any(rows_of_part.times is not None for _, rows_of_part in parts):
-                times, places = (
-                    np.concatenate(arrays)
-                    for arrays in zip(*((r.multiplicities, r.positions) for _, r in parts), strict=True)
-                )
-                results.append(compute_rank_correlation(score, times, places))
-            else:
+            if all(rows_of_part.times is None for _, rows_of_part in parts):
                 results.append(compute_rank_correlation(score))
+                continue
+            times = np.concatenate([rows_of_part.multiplicities for _, rows_of_part in parts])
+            places = np.concatenate([rows_of_part.positions for _, rows_of_part in parts])
+            results.append(compute_rank_correlation(score, times, places))
         if not self._unknown:
             if agree is None:
                 results += [assess_agreement(*shared_values) for shared_values in self._shared_values]
             elif self._published:
                 results.append(_assess_agreement(agree, self._expected / self._published, min(self._published, rows)))
-        return min(results, key=lambda order: order.p_value) if results else CANONICAL_ORDER
+        return _pick_worst(results)
 
 
 def _merge_equal_scores(score: np.ndarray, rows: ComparedRows) -> tuple[np.ndarray, ComparedRows]:
@@ -191,15 +196,13 @@ def _merge_equal_scores(score: np.ndarray, rows: ComparedRows) -> tuple[np.ndarr
     if rows.times is None:
         return score, rows
     distinct, code = np.unique(score, return_inverse=True)
-    times, places = (
-        np.bincount(code, weights=weights, minlength=len(distinct)) for weights in (rows.times, rows.positions)
-    )
+    times = np.bincount(code, weights=rows.times, minlength=len(distinct))
+    places = np.bincount(code, weights=rows.positions, minlength=len(distinct))
     return distinct, ComparedRows(_NO_ROWS, times, places)
 
 
 def require_sorted_rows(subject: Subject, pieces: Iterable[pl.DataFrame], quasi_values: pl.DataFrame) -> None:
-    """Require that rows are sorted by all they show: group, quasi-identifiers in the order of their domains, carried
-    columns.
+    """Require that rows are sorted by group, quasi-identifiers in the order of their domains, and carried columns.
 
     Any other order could reveal which row of a group has which value. Each piece of rows is checked together with the
     last row before it; `quasi_values` has all values of the quasi-identifiers.

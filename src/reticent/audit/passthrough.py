@@ -22,6 +22,7 @@ from reticent.format.data_files import count_distinct_rows_in_parts
 from reticent.release.kind import find_data_files, list_schemas
 
 MAX_DENSE_PAIRS = 1 << 22  # pairs of values that are counted in an array, more of them by a sort
+CARRIED_COLUMN = "\x00carried"
 CountedPart = tuple[pl.DataFrame, np.ndarray]
 """Distinct rows, and how often each occurs."""
 
@@ -38,16 +39,15 @@ def measure_passthrough(recount: RecomputedRelease) -> list[dict[str, Any]]:
     }
     entries = []
     for name in [entry.name for entry in subject.find_columns_with_role(Role.INSENSITIVE)]:
-        parts = (
-            _list_memory_parts(frame[name], frame, sensitive, times)
-            if name in frame.columns
-            else _count_file_parts(recount, name, sensitive)
-        )
+        if name in frame.columns:
+            parts = _list_memory_parts(frame[name], frame, sensitive, times)
+        else:
+            parts = _count_file_parts(recount, name, sensitive)
         entries.append(_measure_column(name, parts, sensitive, recount.rows))
-    for column in [] if subject.undeclared is None else subject.undeclared.get_columns():
-        entries.append(
-            _measure_column(column.name, _list_memory_parts(column, frame, sensitive, times), sensitive, recount.rows)
-        )
+    if subject.undeclared is not None:
+        for column in subject.undeclared.get_columns():
+            parts = _list_memory_parts(column, frame, sensitive, times)
+            entries.append(_measure_column(column.name, parts, sensitive, recount.rows))
     return entries
 
 
@@ -68,7 +68,7 @@ def _list_memory_parts(
     column: pl.Series, frame: pl.DataFrame, sensitive: dict[str, _SensitiveValues], times: np.ndarray
 ) -> Iterator[CountedPart]:
     """Yield all rows as they are in memory."""
-    yield pl.DataFrame([column.alias("\x00carried"), *(frame[name] for name in sensitive)]), times
+    yield pl.DataFrame([column.alias(CARRIED_COLUMN), *(frame[name] for name in sensitive)]), times
 
 
 def _count_file_parts(
@@ -81,20 +81,22 @@ def _count_file_parts(
     schemas = list_schemas(subject.manifest)
     file = next(file for file, schema in schemas.items() if name in schema)
     for frame, times in count_distinct_rows_in_parts(files[file], schemas[file], name, list(sensitive)):
-        yield frame.rename({name: "\x00carried"}), times
+        yield frame.rename({name: CARRIED_COLUMN}), times
 
 
 def _measure_column(
     name: str, parts: Iterator[CountedPart], sensitive: dict[str, _SensitiveValues], rows: int
 ) -> dict[str, Any]:
-    distinct = unique = 0
+    """Measure a carried column from the distinct rows of one part after another; no value is in two parts."""
+    distinct = 0
+    unique = 0
     squares = dict.fromkeys(sensitive, 0.0)
     expected = dict.fromkeys(sensitive, 0.0)
     for frame, times in parts:
-        values = number_values(frame["\x00carried"])
+        values = number_values(frame[CARRIED_COLUMN])
         value_rows = np.bincount(values.codes, weights=times, minlength=len(values))
-        distinct = distinct + len(values)
-        unique = unique + int((value_rows == 1).sum())
+        distinct += len(values)
+        unique += int((value_rows == 1).sum())
         for other, column in sensitive.items():
             square, sum_of = _sum_present_pairs(
                 values.codes, value_rows, column.codes(number_values(frame[other])), column.rows, times, rows
@@ -129,5 +131,8 @@ def _sum_present_pairs(
     return float(((observed - expect) ** 2 / expect).sum()), float(expect.sum())
 
 
-def _compute_cramers_v(square: float, rows: int, categories: int) -> float:
-    return float(min(np.sqrt(max(square, 0.0) / (rows * (categories - 1))), 1.0)) if categories > 1 else 0.0
+def _compute_cramers_v(chi_square: float, rows: int, categories: int) -> float:
+    """Compute Cramer's V; `categories` is the smaller number of values of both columns."""
+    if categories <= 1:
+        return 0.0
+    return float(min(np.sqrt(max(chi_square, 0.0) / (rows * (categories - 1))), 1.0))

@@ -1,6 +1,8 @@
 """Counts of people under the published labels: a population's for k-map, the source's for non-uniform entropy.
 
-Where persons have several rows, `GroupPersons` counts who is in which group by the column that names persons.
+`count_population` counts the rows of a population table under each group's labels; where the table names persons, who
+may have several rows, the persons (`count_persons_under`). `GroupPersons` tells who is in which group of a plain table
+that names persons. `compute_source_entropy` weighs the source's rows under each label.
 """
 
 from __future__ import annotations
@@ -23,6 +25,56 @@ from reticent.utility.loss import compute_entropy_bits
 
 MAX_PAIRS = 20_000_000
 """The most pairs of a box and a row under it that are in memory at once."""
+
+
+def count_population(
+    recount: RecomputedRelease, population: Any, missing: Sequence[str] = (), persons: Sequence[str] = ()
+) -> np.ndarray:
+    """Count the people of a population table whom each published combination fits (Sweeney 2002's k-map).
+
+    The table's rows are people; where it has one of the columns that name `persons`, persons are counted instead.
+    """
+    subject = recount.subject
+    names = [entry.name for entry in subject.quasi]
+    population = read_source(population, missing)
+    naming = [number_values(population[name]).codes for name in persons if name in population.columns]
+    people = read_as_stated(population, subject.columns)
+    absent = [name for name in names if name not in people.columns]
+    if absent:
+        raise ColumnError(
+            f"The population table lacks {pluralize(len(absent), 'quasi-identifying column')}: {quote_list(absent)}.",
+            attempt="a table with the same columns.",
+        )
+    covers = []
+    codes = []
+    for entry in subject.quasi:
+        covered, values = cover_labels(
+            entry, _list_labels(recount, entry.name), number_values(people[entry.name]), foreign=subject.foreign
+        )
+        covers.append(covered)
+        codes.append(values)
+    if naming:
+        rows = np.column_stack([column.codes for column in codes])
+        regions = join_boxes(covers, recount.groups.labels, rows)
+        return np.minimum.reduce([count_persons_under(regions, person, len(recount.groups)) for person in naming])
+    word = pack_columns(codes, len(people))
+    distinct, of_row, count = np.unique(word, return_inverse=True, return_counts=True)
+    row = np.empty(len(distinct), np.int64)
+    row[of_row] = np.arange(len(people))
+    points = np.column_stack([column.codes[row] for column in codes])
+    return join_boxes(covers, recount.groups.labels, points).total(count.astype(np.int64), len(recount.groups))
+
+
+def compute_source_entropy(recount: RecomputedRelease, axes: Sequence[LabelAxis], rows: int) -> float:
+    """Compute non-uniform entropy in bits, over all cells of a source with `rows` rows."""
+    bits = 0.0
+    for axis in axes:
+        labels = recount.labels[axis.name]
+        covered_rows = join_boxes(
+            [axis.cover], np.arange(len(labels)).reshape(-1, 1), np.arange(len(axis.row_counts)).reshape(-1, 1)
+        ).total(axis.row_counts, len(labels))
+        bits += compute_entropy_bits(labels.times(recount.times), covered_rows, axis.row_counts, rows - recount.rows)
+    return bits
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,44 +140,6 @@ def _split_regions(regions: CoveredRegions) -> Iterator[np.ndarray]:
         yield order[starts[first] : ends[last]]
 
 
-def count_population(
-    recount: RecomputedRelease, population: Any, missing: Sequence[str] = (), persons: Sequence[str] = ()
-) -> np.ndarray:
-    """Count the people of a population table whom each published combination fits (Sweeney 2002's k-map).
-
-    The table's rows are people; where it has one of the columns that name `persons`, persons are counted instead.
-    """
-    subject = recount.subject
-    names = [entry.name for entry in subject.quasi]
-    population = read_source(population, missing)
-    naming = [number_values(population[name]).codes for name in persons if name in population.columns]
-    people = read_as_stated(population, subject.columns)
-    absent = [name for name in names if name not in people.columns]
-    if absent:
-        raise ColumnError(
-            f"The population table lacks {pluralize(len(absent), 'quasi-identifying column')}: {quote_list(absent)}.",
-            attempt="a table with the same columns.",
-        )
-    covers = []
-    codes = []
-    for entry in subject.quasi:
-        covered, values = cover_labels(
-            entry, _list_labels(recount, entry.name), number_values(people[entry.name]), foreign=subject.foreign
-        )
-        covers.append(covered)
-        codes.append(values)
-    if naming:
-        rows = np.column_stack([column.codes for column in codes])
-        regions = join_boxes(covers, recount.groups.labels, rows)
-        return np.minimum.reduce([count_persons_under(regions, person, len(recount.groups)) for person in naming])
-    word = pack_columns(codes, len(people))
-    distinct, of_row, count = np.unique(word, return_inverse=True, return_counts=True)
-    row = np.empty(len(distinct), np.int64)
-    row[of_row] = np.arange(len(people))
-    points = np.column_stack([column.codes[row] for column in codes])
-    return join_boxes(covers, recount.groups.labels, points).total(count.astype(np.int64), len(recount.groups))
-
-
 def _list_labels(recount: RecomputedRelease, name: str) -> pl.Series:
     """List a quasi-identifier's distinct labels; an exact value is its own label."""
     distinct = recount.labels[name].distinct
@@ -133,15 +147,3 @@ def _list_labels(recount: RecomputedRelease, name: str) -> pl.Series:
         return distinct
     texts = distinct.cast(pl.String).to_list()
     return pl.Series([None if text is None else format_value_label(text) for text in texts], dtype=pl.String)
-
-
-def compute_source_entropy(recount: RecomputedRelease, axes: Sequence[LabelAxis], rows: int) -> float:
-    """Compute non-uniform entropy in bits, over all cells of a source with `rows` rows."""
-    bits = 0.0
-    for axis in axes:
-        labels = recount.labels[axis.name]
-        covered_rows = join_boxes(
-            [axis.cover], np.arange(len(labels)).reshape(-1, 1), np.arange(len(axis.row_counts)).reshape(-1, 1)
-        ).total(axis.row_counts, len(labels))
-        bits += compute_entropy_bits(labels.times(recount.times), covered_rows, axis.row_counts, rows - recount.rows)
-    return bits

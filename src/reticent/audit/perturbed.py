@@ -18,7 +18,7 @@ rows. Where the rows could not have shown that, it is None.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
@@ -30,7 +30,14 @@ import polars as pl
 
 from reticent.audit.evidence import Perturbation
 from reticent.audit.groups import number_values, rank_values
-from reticent.audit.kind import PublishedSourceValues, RecomputedRelease, SourceFinding, SourceMatching, read_data_rows
+from reticent.audit.kind import (
+    EXACT_QUASI_NOTE,
+    PublishedSourceValues,
+    RecomputedRelease,
+    SourceFinding,
+    SourceMatching,
+    read_data_rows,
+)
 from reticent.audit.measure import likeness
 from reticent.audit.measure.exact_comparison import parse_parameter
 from reticent.audit.measure.statistical_tests import (
@@ -57,6 +64,7 @@ from reticent.exact_arithmetic import is_whole
 from reticent.format.manifest import ColumnEntry, Manifest
 from reticent.release.kind import reader_for
 
+ROWS_COLUMN = "\x00rows"
 COARSE_BANDS = 8
 FINE_BANDS = 64
 MAX_PAIRED_COLUMNS = 8  # columns with the most values, of which all pairs are tested
@@ -64,54 +72,117 @@ PARTITION_SCOPES = ("all rows", "one column", "two columns")
 PERTURBATION_SIGNIFICANCE = 1e-6
 MIN_P_VALUE = 1e-300  # smaller p-values are given as this one; 0 is what cannot happen
 TEST_FAMILIES = len(TEST_KINDS) * len(PARTITION_SCOPES)
-EXACT_QUASI_NOTE = "quasi-identifiers are published as they are: k is 1 wherever a combination is unique, and that is no fault of this kind"
 
 
-@dataclass(frozen=True, eq=False)
-class BlockPartition:
-    """A partition of the blocks: `part` is the part of each block.
+@dataclass(frozen=True, slots=True)
+class PerturbedAuditor:
+    """The `Auditor` of perturbed releases."""
 
-    In `claimed` partitions every large part must be able to show that it was not redrawn.
-    """
+    def recount(self, subject: Subject, *, each_row: bool, thorough: bool) -> RecomputedRelease:
+        manifest = subject.manifest
+        if manifest is None or subject.path is None:
+            raise BundleDamaged("A perturbed release is a folder.")
+        frame, times = read_data_rows(subject, manifest, subject.path, each_row=each_row)
+        reader_for(subject.kind).check_tables({"data": frame}, manifest)
+        perturbation = read_perturbation(manifest)
+        quasi = [column.name for column in subject.quasi]
+        rows = pl.Series(ROWS_COLUMN, np.ones(len(frame), np.int64) if times is None else times)
+        classes = frame.select(quasi).with_columns(rows).group_by(quasi).agg(pl.col(ROWS_COLUMN).sum())
+        class_sizes = classes[ROWS_COLUMN].to_numpy()
+        betas, utility = _measure_achieved(perturbation)
+        return RecomputedRelease(
+            subject=subject,
+            frame=frame,
+            class_sizes=class_sizes,
+            sizes=class_sizes,
+            sensitive=[],
+            measures={"k-anonymity": int(class_sizes.min()), **betas},
+            utility=utility,
+            times=times,
+            notes=(EXACT_QUASI_NOTE,),
+            perturbation=perturbation,
+            explained=frozenset(perturbation.values),
+        )
 
-    scope: str
-    name: str
-    part: np.ndarray
-    size: int
-    claimed: bool = False
+    def match(self, recount: RecomputedRelease, source: SourceComparison) -> SourceMatching:
+        """Match rows by all published columns but the redrawn one, which is tested against the matrix."""
+        subject = recount.subject
+        perturbation = recount.perturbation
+        assert perturbation is not None
+        names = [entry.name for entry in subject.columns if entry.role != Role.SENSITIVE]
+        keys = make_exact_keys(subject.columns, names)
+        ranked = _RankedValues(subject, source)
+        published_values = PublishedSourceValues(source, [entry.name for entry in subject.quasi])
+        order = OrderStatistics()
+        comparison = PerturbationComparison(subject.columns, perturbation)
+        unmatched = 0
+        for ours, theirs in source.parts(keys, [entry.name for entry in subject.columns]):
+            converted = convert_source(theirs.frame, subject.columns)
+            link = link_rows(ours, converted, theirs, names)
+            unmatched += link.unmatched
+            published_values.add(theirs, link.stray)
+            shared_values = (link.ours, link.theirs) if converted.readable.all() else None
+            order.add(ours, theirs, [link.mean_place, link.mean(ranked.rank_rows(converted.frame))], shared_values)
+            comparison.add(ours, converted, theirs)
+        result = comparison.judge_redrawing(subject.withheld)
+        return SourceMatching(
+            unmatched,
+            published_values.values,
+            order.order(source.count_agreeing(keys), source.rows),
+            findings=(SourceFinding("redrawn", result.passed, {"redrawn": result.to_dict()}, str(result)),),
+            perturbation=replace(perturbation, proven=result.passed),
+        )
 
 
-def assign_bands(place: np.ndarray, rows: np.ndarray, count: int) -> np.ndarray:
-    """Put consecutive values into up to `count` bands of about equal rows; return the band of each block."""
-    weight = np.bincount(place, weights=rows)
-    middle = np.cumsum(weight) - weight / 2
-    return compact_codes((middle * count / max(weight.sum(), 1)).astype(np.int64))[place]
+class _RankedValues:
+    """The sensitive values of all source rows in the order of their domain."""
+
+    def __init__(self, subject: Subject, source: SourceComparison):
+        column = subject.find_columns_with_role(Role.SENSITIVE)[0]
+        converted = convert_source(source.values(column.name)[0].to_frame(), [column]).frame[column.name]
+        self._name = column.name
+        self._distinct = number_values(converted).distinct
+        self._rank = rank_values(column, self._distinct)[0].astype(np.float64)
+
+    def rank_rows(self, frame: pl.DataFrame) -> np.ndarray:
+        return self._rank[find_places(frame[self._name], self._distinct)]
 
 
-def compact_codes(codes: np.ndarray) -> np.ndarray:
-    """Renumber codes from 0 on, in the same order."""
-    return (np.cumsum(np.bincount(codes) > 0) - 1)[codes]
+def _measure_achieved(perturbation: Perturbation) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Measure beta-likeness by the matrix, and the share of values that it retains; nothing without a distribution."""
+    matrix = perturbation.matrix
+    distribution = perturbation.distribution
+    if distribution is None:
+        return {}, {}
+    basic = likeness.measure_perturbation_beta(matrix, distribution, enhanced=False, two_sided=False)
+    enhanced = likeness.measure_perturbation_beta(matrix, distribution, enhanced=True, two_sided=False)
+    retention = sum(float(share * matrix[i][i]) for i, share in enumerate(distribution))
+    return {"beta-likeness-basic": basic, "beta-likeness-enhanced": enhanced}, {"retention": retention}
 
 
-def list_partitions(blocks: LinkedBlocks, quasi: Sequence[str]) -> Iterator[BlockPartition]:
-    """List the partitions of blocks to test: all rows, bands of each column, and bands of pairs of quasi-identifiers."""
-    yield BlockPartition("all rows", "", np.zeros(len(blocks.sizes), np.int64), 1)
-    coarse = {}
-    distinct = {}
-    for name, place in blocks.places.items():
-        used = compact_codes(place)
-        if not len(used) or (size := int(used.max()) + 1) < 2:
-            continue
-        distinct[name], part = size, assign_bands(used, blocks.sizes, COARSE_BANDS)
-        coarse[name] = part
-        yield BlockPartition("one column", repr(name), part, int(part.max()) + 1, claimed=True)
-        if size > int(part.max()) + 1:
-            part = assign_bands(used, blocks.sizes, FINE_BANDS)
-            yield BlockPartition("one column", repr(name), part, int(part.max()) + 1)
-    several = sorted((name for name in quasi if name in coarse), key=lambda name: -distinct[name])
-    for first, second in combinations(several[:MAX_PAIRED_COLUMNS], 2):
-        part = compact_codes(coarse[first] * COARSE_BANDS + coarse[second])
-        yield BlockPartition("two columns", f"{first!r} and {second!r}", part, int(part.max()) + 1)
+def read_perturbation(manifest: Manifest) -> Perturbation:
+    """Read the matrix and the distribution as exact numbers."""
+    own = manifest.own
+    try:
+        distinct = {entry for row in own["matrix"] for entry in row}  # few of the entries are
+        parsed = {entry: parse_parameter(entry) for entry in distinct}
+        matrix = [[parsed[entry] for entry in row] for row in own["matrix"]]
+        distribution = [parse_parameter(p) for p in own["distribution"]] if "distribution" in own else None
+    except (TypeError, ValueError, ArithmeticError):
+        raise BundleDamaged("The matrix or the distribution of this release cannot be read.") from None
+    if not all(is_whole(manifest.rows * share) for share in distribution or ()):
+        raise BundleDamaged(f"The distribution of this release is none of {manifest.rows:,} people.")
+    are_probabilities = len(matrix) == len(own["values"]) and likeness.is_stochastic(matrix)
+    if distribution is not None:
+        are_probabilities &= len(distribution) == len(matrix) and sum(distribution) == 1 and min(distribution) >= 0
+    if not are_probabilities:
+        raise BundleDamaged("The matrix and the distribution of this release are no probabilities of its values.")
+    if distribution is not None and manifest.withheld:
+        raise BundleDamaged(
+            "The overall distribution is published beside withheld rows.",
+            why="Together they say which values the withheld people had.",
+        )
+    return Perturbation(own["values"], matrix, distribution)
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,8 +267,9 @@ def compare_perturbed_rows(
 
 
 class PerturbationComparison:
-    """Compares published rows with source rows, one part after another; it keeps blocks, as many as there are
-    combinations.
+    """Compares published rows with source rows, one part after another.
+
+    In memory are blocks, as many as there are combinations.
     """
 
     def __init__(self, columns: Sequence[ColumnEntry], perturbation: Perturbation):
@@ -228,14 +300,25 @@ class PerturbationComparison:
         )
 
     def judge_redrawing(self, withheld: int) -> PerturbationResult:
+        """Test all that was added; `withheld` rows are stated to be missing."""
         distribution = self.perturbation.distribution
         stated = distribution is None or withheld > 0 or _has_distribution(self.counts, self.rows, distribution)
         blocks = join_blocks(self.blocks)
         absent = blocks.absent + self.unread
         unmatched = blocks.unmatched + abs(absent - withheld) + blocks.unknown
         linked = int(blocks.sizes[blocks.single].sum())
-        battery = _run_tests(blocks, TransitionMatrix.from_fractions(self.perturbation.matrix), self.quasi)
-        return PerturbationResult(self.rows, unmatched, stated, linked, *battery)
+        matrix = TransitionMatrix.from_fractions(self.perturbation.matrix)
+        tested, worst, parts, unseen = _run_tests(blocks, matrix, self.quasi)
+        return PerturbationResult(
+            rows=self.rows,
+            unmatched=unmatched,
+            distribution=stated,
+            linked=linked,
+            tested=tested,
+            worst=worst,
+            parts=parts,
+            unseen=unseen,
+        )
 
 
 def _encode_values(column: ColumnEntry, values: Sequence[str], *series: pl.Series) -> list[np.ndarray]:
@@ -258,63 +341,78 @@ def _has_distribution(counts: np.ndarray, rows: int, distribution: Sequence[Frac
     return [Fraction(count, max(rows, 1)) for count in counts.tolist()] == list(distribution)
 
 
+@dataclass(frozen=True, eq=False)
+class _ForgeryTest:
+    """The tests of a forged release: in which parts it `applies`, and what the tests of that scope would show of it."""
+
+    description: str
+    scope: str
+    tested: PartitionTests
+    applies: np.ndarray
+
+    def detect(self, tests: Mapping[tuple[str, str], int]) -> np.ndarray:
+        """Tell in which parts the tests would have detected the forgery."""
+        return _adjust_logs(self.tested, self.scope, tests) <= log(PERTURBATION_SIGNIFICANCE)
+
+
 def _run_tests(
     blocks: LinkedBlocks, matrix: TransitionMatrix, quasi: Sequence[str]
 ) -> tuple[int, tuple[float, str], int, str]:
-    """Run all tests: return how many, the worst, how many parts would have shown values left as they were, and what
-    would not show.
+    """Run all tests.
+
+    Return how many, the worst, how many parts would have shown values left as they were, and what would not show.
     """
     if not len(blocks.sizes):
         return 0, (1.0, "nothing"), 0, "anything: no row of the release is a row of the source"
     scores = score_blocks(blocks, matrix)
     results: list[tuple[BlockPartition, PartitionTests]] = []
-    forged: list[tuple[str, PartitionTests, np.ndarray]] = []
-    open_ = 1 - np.diag(matrix.chance) > 0
+    forgeries: list[_ForgeryTest] = []
+    is_redrawn = 1 - np.diag(matrix.chance) > 0
     for partition in list_partitions(blocks, quasi):
-        parts = PartitionSums(blocks, scores, matrix, partition.part, partition.size)
-        results.append((partition, parts.run_tests()))
-        redrawn = parts.source_counts[:, open_].sum(axis=1) > 0  # elsewhere the matrix itself leaves all as it was
-        if partition.scope == "all rows":
-            forged.append(("that nothing was redrawn", parts.run_tests(1.0), redrawn))
-            forged.append(("that every second value was left as it was", parts.run_tests(0.5), redrawn))
-        elif partition.claimed:
-            large = parts.rows * 2 * COARSE_BANDS >= parts.rows.sum()
-            forged.append(
-                (f"that one of the parts by {partition.name} was not redrawn", parts.run_tests(1.0), redrawn & large)
-            )
+        sums = PartitionSums(blocks, scores, matrix, partition.part, partition.size)
+        results.append((partition, sums.run_tests()))
+        applies = sums.source_counts[:, is_redrawn].sum(axis=1) > 0  # elsewhere the matrix itself leaves all as it was
+        forgeries += _list_forgeries(partition, sums, applies)
     tests = {
         (scope, kind): sum(tested.tests.get(kind, 0) for partition, tested in results if partition.scope == scope)
         for scope in PARTITION_SCOPES
         for kind in TEST_KINDS
     }
-    scopes = ["all rows", "all rows", *("one column" for _ in forged[2:])]
-    detections = [
-        _adjust_logs(tested, scope, tests) <= log(PERTURBATION_SIGNIFICANCE)
-        for (_, tested, _), scope in zip(forged, scopes, strict=True)
-    ]
-    unseen = next(
-        (
-            forgery
-            for (forgery, _, applies), detected in zip(forged, detections, strict=True)
-            if (applies & ~detected).any()
-        ),
-        "",
-    )
-    noticed = sum(
-        int((applies & detected).sum()) for (_, _, applies), detected in zip(forged[2:], detections[2:], strict=True)
-    )
+    unseen = ""
+    noticed = 0
+    for forgery in forgeries:
+        detected = forgery.detect(tests)
+        if not unseen and (forgery.applies & ~detected).any():
+            unseen = forgery.description
+        if forgery.scope != "all rows":
+            noticed += int((forgery.applies & detected).sum())
     return sum(tests.values()), _find_worst_test(results, tests, len(matrix)), noticed, unseen
 
 
-def _adjust_logs(tested: PartitionTests, scope: str, tests: dict[tuple[str, str], int]) -> np.ndarray:
+def _list_forgeries(partition: BlockPartition, sums: PartitionSums, applies: np.ndarray) -> list[_ForgeryTest]:
+    """List the forgeries that the tests of a partition must be able to detect."""
+    if partition.scope == "all rows":
+        return [
+            _ForgeryTest("that nothing was redrawn", partition.scope, sums.run_tests(1.0), applies),
+            _ForgeryTest("that every second value was left as it was", partition.scope, sums.run_tests(0.5), applies),
+        ]
+    if not partition.claimed:
+        return []
+    is_large = sums.rows * 2 * COARSE_BANDS >= sums.rows.sum()
+    description = f"that one of the parts by {partition.name} was not redrawn"
+    return [_ForgeryTest(description, partition.scope, sums.run_tests(1.0), applies & is_large)]
+
+
+def _adjust_logs(tested: PartitionTests, scope: str, tests: Mapping[tuple[str, str], int]) -> np.ndarray:
     """Return the least ln p of each part, multiplied by the number of tests of its family and of families."""
-    every = [logs + log(max(tests[scope, kind], 1)) + log(TEST_FAMILIES) for kind, logs in tested.logs.items()]
-    return np.min(every, axis=0)
+    adjusted = [logs + log(max(tests[scope, kind], 1)) + log(TEST_FAMILIES) for kind, logs in tested.logs.items()]
+    return np.min(adjusted, axis=0)
 
 
 def _find_worst_test(
-    results: list[tuple[BlockPartition, PartitionTests]], tests: dict[tuple[str, str], int], m: int
+    results: list[tuple[BlockPartition, PartitionTests]], tests: Mapping[tuple[str, str], int], m: int
 ) -> tuple[float, str]:
+    """Find the least p-value, adjusted for the number of tests, and describe its test."""
     lowest = inf
     description = "nothing"
     for partition, tested in results:
@@ -324,7 +422,8 @@ def _find_worst_test(
             if adjusted < lowest:
                 lowest = adjusted
                 description = _describe_test(partition, kind, part, int(tested.worst_tests[kind][part]), m)
-    return (0.0 if lowest == -inf else max(exp(min(lowest, 0.0)), MIN_P_VALUE)), description
+    p_value = 0.0 if lowest == -inf else max(exp(min(lowest, 0.0)), MIN_P_VALUE)
+    return p_value, description
 
 
 def _describe_test(partition: BlockPartition, kind: str, part: int, test: int, m: int) -> str:
@@ -338,123 +437,53 @@ def _describe_test(partition: BlockPartition, kind: str, part: int, test: int, m
     return about if not partition.name else f"{about}, in part {part + 1} of {partition.size} by {partition.name}"
 
 
-@dataclass(frozen=True, slots=True)
-class PerturbedAuditor:
-    """The `Auditor` of perturbed releases."""
+@dataclass(frozen=True, eq=False)
+class BlockPartition:
+    """A partition of the blocks: `part` is the part of each block.
 
-    def recount(self, subject: Subject, *, each_row: bool, thorough: bool) -> RecomputedRelease:
-        manifest = subject.manifest
-        if manifest is None or subject.path is None:
-            raise BundleDamaged("A perturbed release is a folder.")
-        frame, times = read_data_rows(subject, manifest, subject.path, each_row=each_row)
-        reader_for(subject.kind).check_tables({"data": frame}, manifest)
-        perturbation = read_perturbation(manifest)
-        quasi = [column.name for column in subject.quasi]
-        rows = pl.Series("\x00rows", np.ones(len(frame), np.int64) if times is None else times)
-        class_sizes = (
-            frame.select(quasi).with_columns(rows).group_by(quasi).agg(pl.col("\x00rows").sum())["\x00rows"].to_numpy()
-        )
-        achieved, utility = _measure_achieved(perturbation)
-        achieved = {"k-anonymity": int(class_sizes.min()), **achieved}
-        return RecomputedRelease(
-            subject,
-            frame,
-            class_sizes,
-            class_sizes,
-            [],
-            achieved,
-            utility,
-            times,
-            notes=(EXACT_QUASI_NOTE,),
-            perturbation=perturbation,
-            explained=frozenset(perturbation.values),
-        )
+    In `claimed` partitions every large part must be able to show that it was not redrawn.
+    """
 
-    def match(self, recount: RecomputedRelease, source: SourceComparison) -> SourceMatching:
-        """Match rows by all published columns but the redrawn one, which is tested against the matrix."""
-        subject = recount.subject
-        perturbation = recount.perturbation
-        assert perturbation is not None
-        names = [entry.name for entry in subject.columns if entry.role != Role.SENSITIVE]
-        keys = make_exact_keys(subject.columns, names)
-        ranked = _RankedValues(subject, source)
-        published_values = PublishedSourceValues(source, [entry.name for entry in subject.quasi])
-        order = OrderStatistics()
-        comparison = PerturbationComparison(subject.columns, perturbation)
-        unmatched = 0
-        for ours, theirs in source.parts(keys, [entry.name for entry in subject.columns]):
-            converted = convert_source(theirs.frame, subject.columns)
-            link = link_rows(ours, converted, theirs, names)
-            unmatched += link.unmatched
-            published_values.add(theirs, link.stray)
-            shared_values = (link.ours, link.theirs) if converted.readable.all() else None
-            order.add(ours, theirs, [link.mean_place, link.mean(ranked.rank_rows(converted.frame))], shared_values)
-            comparison.add(ours, converted, theirs)
-        result = comparison.judge_redrawing(subject.withheld)
-        return SourceMatching(
-            unmatched,
-            published_values.values,
-            order.order(source.count_agreeing(keys), source.rows),
-            findings=(SourceFinding("redrawn", result.passed, {"redrawn": result.to_dict()}, str(result)),),
-            perturbation=replace(perturbation, proven=result.passed),
-        )
+    scope: str
+    name: str
+    part: np.ndarray
+    size: int
+    claimed: bool = False
 
 
-class _RankedValues:
-    """The sensitive values of all source rows in the order of their domain."""
-
-    def __init__(self, subject: Subject, source: SourceComparison):
-        column = subject.find_columns_with_role(Role.SENSITIVE)[0]
-        converted = convert_source(source.values(column.name)[0].to_frame(), [column]).frame[column.name]
-        self._name = column.name
-        self._distinct = number_values(converted).distinct
-        self._rank = rank_values(column, self._distinct)[0].astype(np.float64)
-
-    def rank_rows(self, frame: pl.DataFrame) -> np.ndarray:
-        return self._rank[find_places(frame[self._name], self._distinct)]
+def assign_bands(place: np.ndarray, rows: np.ndarray, count: int) -> np.ndarray:
+    """Put consecutive values into up to `count` bands of about equal rows; return the band of each block."""
+    weight = np.bincount(place, weights=rows)
+    middle = np.cumsum(weight) - weight / 2
+    return compact_codes((middle * count / max(weight.sum(), 1)).astype(np.int64))[place]
 
 
-def _measure_achieved(perturbation: Perturbation) -> tuple[dict[str, Any], dict[str, Any]]:
-    p = perturbation.distribution
-    if p is None:
-        return {}, {}
-    betas = {
-        "beta-likeness-basic": likeness.measure_perturbation_beta(
-            perturbation.matrix, p, enhanced=False, two_sided=False
-        ),
-        "beta-likeness-enhanced": likeness.measure_perturbation_beta(
-            perturbation.matrix, p, enhanced=True, two_sided=False
-        ),
-    }
-    retention = sum(float(share * row[i]) for i, (share, row) in enumerate(zip(p, perturbation.matrix, strict=True)))
-    return betas, {"retention": retention}
+def compact_codes(codes: np.ndarray) -> np.ndarray:
+    """Renumber codes from 0 on, in the same order."""
+    return (np.cumsum(np.bincount(codes) > 0) - 1)[codes]
 
 
-def read_perturbation(manifest: Manifest) -> Perturbation:
-    """Read the matrix and the distribution as exact numbers."""
-    own = manifest.own
-    try:
-        distinct = {entry for row in own["matrix"] for entry in row}  # few of the entries are
-        parsed = {entry: parse_parameter(entry) for entry in distinct}
-        matrix = [[parsed[entry] for entry in row] for row in own["matrix"]]
-        distribution = [parse_parameter(p) for p in own["distribution"]] if "distribution" in own else None
-    except (TypeError, ValueError, ArithmeticError):
-        raise BundleDamaged("The matrix or the distribution of this release cannot be read.") from None
-    if not all(is_whole(manifest.rows * share) for share in distribution or ()):
-        raise BundleDamaged(f"The distribution of this release is none of {manifest.rows:,} people.")
-    fits = len(matrix) == len(own["values"]) and (distribution is None or len(distribution) == len(matrix))
-    if (
-        not fits
-        or not likeness.is_stochastic(matrix)
-        or (distribution is not None and (sum(distribution) != 1 or min(distribution) < 0))
-    ):
-        raise BundleDamaged("The matrix and the distribution of this release are no probabilities of its values.")
-    if distribution is not None and manifest.withheld:
-        raise BundleDamaged(
-            "The overall distribution is published beside withheld rows.",
-            why="Together they say which values the withheld people had.",
-        )
-    return Perturbation(own["values"], matrix, distribution)
+def list_partitions(blocks: LinkedBlocks, quasi: Sequence[str]) -> Iterator[BlockPartition]:
+    """List the partitions of blocks to test: all rows, bands of each column, and bands of pairs of quasi-identifiers."""
+    yield BlockPartition("all rows", "", np.zeros(len(blocks.sizes), np.int64), 1)
+    coarse = {}
+    distinct = {}
+    for name, place in blocks.places.items():
+        codes = compact_codes(place)
+        size = int(codes.max(initial=-1)) + 1
+        if size < 2:
+            continue
+        part = assign_bands(codes, blocks.sizes, COARSE_BANDS)
+        distinct[name] = size
+        coarse[name] = part
+        yield BlockPartition("one column", repr(name), part, int(part.max()) + 1, claimed=True)
+        if size > int(part.max()) + 1:
+            part = assign_bands(codes, blocks.sizes, FINE_BANDS)
+            yield BlockPartition("one column", repr(name), part, int(part.max()) + 1)
+    several = sorted((name for name in quasi if name in coarse), key=lambda name: -distinct[name])
+    for first, second in combinations(several[:MAX_PAIRED_COLUMNS], 2):
+        part = compact_codes(coarse[first] * COARSE_BANDS + coarse[second])
+        yield BlockPartition("two columns", f"{first!r} and {second!r}", part, int(part.max()) + 1)
 
 
 AUDITOR = PerturbedAuditor()

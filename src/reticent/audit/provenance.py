@@ -28,7 +28,6 @@ from reticent.errors import pluralize
 from reticent.format.folder import read_report_page
 from reticent.ledger.notes import is_page_recorded
 from reticent.ledger.paths import read_recorded_digest
-from reticent.release import bundle
 from reticent.release.bundle import compute_digest
 
 UNPROVEN_SENTENCE = "Nothing here proves that this is the folder that was published; give --expect-digest."
@@ -42,6 +41,122 @@ UNCHECKED_SENTENCE = (
     f"{catalogue.REPORT_FILE_NAME} was NOT checked and must not be believed: no release lists it, and your ledger does not note it as a "
     "page of this one. `reticent report` makes one that you can trust."
 )
+
+
+@dataclass(frozen=True, eq=False)
+class Provenance:
+    """Result of the comparison with the source. `withheld` is how many source rows were not published.
+
+    `odd` names files whose bytes are not those that the writer makes of their rows.
+    """
+
+    rows: int
+    withheld: int
+    stated: int | None
+    unmatched: int
+    overlapping: bool
+    order: RowOrder
+    leaks: tuple[Leak, ...]
+    odd: tuple[str, ...] = ()
+    findings: tuple[SourceFinding, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        """Whether every row is covered, as many are missing as stated, the order reveals nothing, and nothing leaked."""
+        if self.stated is None:
+            rows_add_up = self.withheld >= 0
+        else:
+            rows_add_up = self.withheld == self.stated
+        findings_passed = all(finding.passed is not False for finding in self.findings)
+        is_clean = not self.unmatched and not self.leaks and not self.odd
+        return rows_add_up and findings_passed and is_clean and self.order.shuffled
+
+    @property
+    def is_open(self) -> bool:
+        """Whether something that has to be shown could be neither shown nor ruled out."""
+        return any(finding.needed and finding.passed is None for finding in self.findings)
+
+    @property
+    def uncovered(self) -> bool:
+        """Whether some published rows cannot be rows of this source."""
+        return self.unmatched > 0 or self.withheld < 0
+
+    def to_dict(self) -> dict[str, Any]:
+        document = {
+            "rows": self.rows,
+            "withheld": self.withheld,
+            "unmatched": self.unmatched,
+            "overlapping": self.overlapping,
+            "passed": self.passed,
+            "order": self.order.to_dict(),
+            "leaks": [{"column": leak.column, "file": leak.file, "values": leak.values} for leak in self.leaks],
+        }
+        for finding in self.findings:
+            document |= finding.facts
+        if self.odd:
+            document["odd_bytes"] = list(self.odd)
+        document["sentences"] = self.sentences
+        return document
+
+    @property
+    def sentences(self) -> list[str]:
+        """Describe the result for people: one sentence for each check."""
+        outcome = "passed" if self.passed else "FAILED"
+        if self.passed and self.is_open:
+            outcome = "found nothing wrong, and could not be completed"
+        lines = [f"The comparison with the source {outcome}."]
+        lines.append(self._describe_withheld())
+        if self.unmatched:
+            lines.append(f"{self.unmatched:,} published rows stand for no source row of their own.")
+        else:
+            lines.append("Every published row stands for a source row of its own.")
+        lines.append(f"{self.order}.")
+        lines += [_format_sentence(finding.sentence) for finding in self.findings]
+        lines += [
+            f"The file {name} is not written as reticent writes it: its bytes may carry more than its rows."
+            for name in self.odd
+        ]
+        lines += [f"LEAK: {pluralize(leak.values, 'value')} of {leak.column!r} in {leak.file}." for leak in self.leaks]
+        if not self.leaks:
+            lines.append("Nothing else of the source was found in the release.")
+        return lines
+
+    def _describe_withheld(self) -> str:
+        if self.stated is not None and self.withheld != self.stated:
+            return f"{self.withheld:,} of {self.rows:,} source rows are not published, and the release states {self.stated:,}."
+        if not self.withheld:
+            return f"All {self.rows:,} source rows are published."
+        return f"{self.withheld:,} of {self.rows:,} source rows are not published."
+
+    def __str__(self) -> str:
+        first, *rest = self.sentences
+        return "\n".join([f"  {first}", *(f"    {sentence}" for sentence in rest)])
+
+
+def _format_sentence(text: str) -> str:
+    """Format a kind's finding from a capital letter to a full stop."""
+    words = " ".join(text.split())
+    return f"{words[:1].upper()}{words[1:]}" + ("" if words.endswith((".", "!", "?")) else ".")
+
+
+def trace_provenance(recount: RecomputedRelease, matching: SourceMatching, source: SourceComparison) -> Provenance:
+    """Put together what the comparison of a release with its source shows: rows, order, findings, leaks, odd bytes."""
+    subject = recount.subject
+    leaks = find_leaks(recount, source, matching.published_values)
+    odd: tuple[str, ...] = ()
+    if subject.manifest is not None and subject.path is not None:
+        odd = find_noncanonical_files(subject.path, subject.manifest)
+    return Provenance(
+        rows=source.rows,
+        withheld=source.rows - recount.rows if matching.missing is None else matching.missing,
+        stated=None if subject.foreign else subject.withheld,
+        unmatched=matching.unmatched,
+        overlapping=matching.overlapping,
+        order=matching.order,
+        leaks=tuple(leaks),
+        odd=odd,
+        findings=matching.findings,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,128 +181,12 @@ class Identity:
 
 
 def identify_folder(folder: Path, expected: str | None) -> Identity:
-    """Compare the digest with the expected one, which `verify_bundle` did, or else with the note in the owner's folder
-    beside it.
-    """
-    digest = bundle.compute_digest(folder)
+    """Compare the folder's digest: `verify_bundle` did it with an expected one; else with the note in the owner's folder."""
+    digest = compute_digest(folder)
     if expected is not None:
         return Identity(digest, "expected", True)
     noted = read_recorded_digest(folder)
     return Identity(digest) if noted is None else Identity(digest, "owner", noted == digest)
-
-
-@dataclass(frozen=True, eq=False)
-class Provenance:
-    """Result of the comparison with the source. `withheld` is how many source rows were not published.
-
-    `odd` names files whose bytes are not those that the writer makes of their rows.
-    """
-
-    rows: int
-    withheld: int
-    stated: int | None
-    unmatched: int
-    overlapping: bool
-    order: RowOrder
-    leaks: tuple[Leak, ...]
-    odd: tuple[str, ...] = ()
-    findings: tuple[SourceFinding, ...] = ()
-
-    @property
-    def passed(self) -> bool:
-        """Whether every row is covered, as many rows are missing as stated, the order reveals nothing, and nothing
-        leaked.
-        """
-        counted = self.withheld >= 0 if self.stated is None else self.withheld == self.stated
-        fine = all(finding.passed is not False for finding in self.findings)
-        return counted and fine and not self.unmatched and self.order.shuffled and not self.leaks and not self.odd
-
-    @property
-    def is_open(self) -> bool:
-        """Whether something that has to be shown could be neither shown nor ruled out."""
-        return any(finding.needed and finding.passed is None for finding in self.findings)
-
-    @property
-    def uncovered(self) -> bool:
-        """Whether some published rows cannot be rows of this source."""
-        return self.unmatched > 0 or self.withheld < 0
-
-    def to_dict(self) -> dict[str, Any]:
-        document = {
-            "rows": self.rows,
-            "withheld": self.withheld,
-            "unmatched": self.unmatched,
-            "overlapping": self.overlapping,
-            "passed": self.passed,
-            "order": self.order.to_dict(),
-            "leaks": [{"column": leak.column, "file": leak.file, "values": leak.values} for leak in self.leaks],
-        }
-        for finding in self.findings:
-            document |= finding.facts
-        document |= {"odd_bytes": list(self.odd)} if self.odd else {}
-        return {**document, "sentences": self.sentences}
-
-    @property
-    def sentences(self) -> list[str]:
-        """Describe the result for people: one sentence for each check."""
-        outcome = "passed" if self.passed else "FAILED"
-        if self.passed and self.is_open:
-            outcome = "found nothing wrong, and could not be completed"
-        lines = [f"The comparison with the source {outcome}."]
-        lines.append(self._describe_withheld())
-        lines.append(
-            f"{self.unmatched:,} published rows stand for no source row of their own."
-            if self.unmatched
-            else "Every published row stands for a source row of its own."
-        )
-        lines += [f"{self.order}.", *(_format_sentence(finding.sentence) for finding in self.findings)]
-        lines += [
-            f"The file {name} is not written as reticent writes it: its bytes may carry more than its rows."
-            for name in self.odd
-        ]
-        lines += [f"LEAK: {pluralize(leak.values, 'value')} of {leak.column!r} in {leak.file}." for leak in self.leaks]
-        return lines if self.leaks else [*lines, "Nothing else of the source was found in the release."]
-
-    def _describe_withheld(self) -> str:
-        if self.stated is not None and self.withheld != self.stated:
-            return f"{self.withheld:,} of {self.rows:,} source rows are not published, and the release states {self.stated:,}."
-        if not self.withheld:
-            return f"All {self.rows:,} source rows are published."
-        return f"{self.withheld:,} of {self.rows:,} source rows are not published."
-
-    def __str__(self) -> str:
-        first, *rest = self.sentences
-        return "\n".join([f"  {first}", *(f"    {sentence}" for sentence in rest)])
-
-
-def _format_sentence(text: str) -> str:
-    """Format a kind's finding from a capital letter to a full stop."""
-    words = " ".join(text.split())
-    return f"{words[:1].upper()}{words[1:]}" + ("" if words.endswith((".", "!", "?")) else ".")
-
-
-def trace_provenance(recount: RecomputedRelease, matching: SourceMatching, source: SourceComparison) -> Provenance:
-    """Compare a release with its source."""
-    subject = recount.subject
-    stated = None if subject.foreign else subject.withheld
-    leaks = find_leaks(recount, source, matching.published_values)
-    odd = (
-        ()
-        if subject.manifest is None or subject.path is None
-        else find_noncanonical_files(subject.path, subject.manifest)
-    )
-    missing = source.rows - recount.rows if matching.missing is None else matching.missing
-    return Provenance(
-        source.rows,
-        missing,
-        stated,
-        matching.unmatched,
-        matching.overlapping,
-        matching.order,
-        tuple(leaks),
-        odd,
-        matching.findings,
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,42 +52,6 @@ class IdentifyingColumns:
     separation: float
 
 
-def rank_identifying_columns(
-    names: Sequence[str], codes: np.ndarray, sizes: np.ndarray, *, pairs: bool = True
-) -> list[IdentifyingColumns]:
-    """Rank every column and every pair, best first; `codes[combination, column]`, `sizes` the rows of each combination."""
-    sets = [(i,) for i in range(len(names))] + (list(combinations(range(len(names)), 2)) if pairs else [])
-    ranked = [
-        IdentifyingColumns(tuple(names[i] for i in chosen), *_measure_combinations(codes[:, chosen], sizes))
-        for chosen in sets
-    ]
-    return sorted(ranked, key=lambda entry: (-entry.separation, -entry.distinction, len(entry.columns)))
-
-
-def _measure_combinations(codes: np.ndarray, sizes: np.ndarray) -> tuple[float, float]:
-    rows = int(sizes.sum())
-    word = np.zeros(len(codes), np.int64)
-    for column in codes.T:  # at most two columns, each numbered below the number of rows
-        word = word * (int(column.max(initial=0)) + 1) + column
-    word_limit = int(word.max(initial=0)) + 1
-    if word_limit <= 4 * len(word):  # sums below 2^53 are exact in a float
-        combination_rows = np.bincount(word, weights=sizes).astype(np.int64)
-        combination_rows = combination_rows[combination_rows > 0]
-    else:
-        order = np.argsort(word, kind="stable")
-        combination_rows = np.add.reduceat(sizes[order], np.flatnonzero(np.diff(word[order], prepend=-1)))
-    equal_pairs = _count_pairs(combination_rows, rows)
-    return len(combination_rows) / rows, 1 - equal_pairs / (rows * (rows - 1)) if rows > 1 else 1.0
-
-
-def _count_pairs(combination_rows: np.ndarray, rows: int) -> int:
-    """Count ordered pairs of rows with equal values; in Python's integers where NumPy's could overflow."""
-    if rows < 1 << 31:
-        combination_rows = combination_rows.astype(np.int64, copy=False)
-        return int((combination_rows * (combination_rows - 1)).sum())
-    return sum(size * (size - 1) for size in combination_rows.tolist())
-
-
 @dataclass(frozen=True, slots=True)
 class AdversaryRisk:
     """Risk by one adversary: the `highest` and the `average` risk of a record, and how many records are at risk."""
@@ -102,8 +66,9 @@ class AdversaryRisk:
 
 @dataclass(frozen=True, slots=True)
 class PersonRisk:
-    """Risk of persons who have several rows: how many persons, how many with a record at risk, how many with a record
-    in a group of their own.
+    """Risk of persons who have several rows.
+
+    `count` persons, of whom `at_risk` have a record at risk, and `unique` one in a group of their own.
     """
 
     count: int
@@ -177,7 +142,8 @@ class Risk:
             f"  {' and '.join(entry.columns):<40} separates {entry.separation:.4%} of pairs, {entry.distinction:.4g} distinct per row"
             for entry in self.columns[:12]
         ]
-        lines += ["", *self.notes] if self.notes else []
+        if self.notes:
+            lines += ["", *self.notes]
         return "\n".join(lines)
 
     def _heading(self) -> list[str]:
@@ -220,8 +186,9 @@ def risk(
     pairs: bool = True,
     person: Iterable[str] | None = None,
 ) -> Risk:
-    """Compute the risk of a release folder, an opened release, or any table: a path or a frame, with the
-    quasi-identifiers by name (all columns if none).
+    """Compute the risk of a release folder, an opened release, or any table: a path or a frame.
+
+    `quasi` names the quasi-identifiers of a table (all columns if none).
 
     `person` names the columns of a table, or of a population, that identify the person of a row; by default those for
     which the job, or a release's owner's job, declares `rows_per_person`.
@@ -230,15 +197,9 @@ def risk(
     naming = find_person_columns(table, declared, person)
     recount = _recount_table(table, quasi, declared, job, missing, naming)
     _require_person_columns(recount, person)
-    people = None
-    if population is not None:
-        population_source, frame = resolve_source(table, population, job, missing=missing)
-        people = count_population(
-            recount, population_source if frame is None else frame, population_source.missing, naming
-        )
-    return replace(
-        _compute_recounted_risk(recount, naming, people, threshold, pairs), notes=_list_notes(recount, declared, naming)
-    )
+    people = _count_people(recount, table, population, job, missing, naming)
+    result = _compute_recounted_risk(recount, naming, people, threshold, pairs)
+    return replace(result, notes=_list_notes(recount, declared, naming))
 
 
 def compute_risk_before(
@@ -260,19 +221,25 @@ def compute_risk_before(
     quasi = [column.name for column in manifest.find_columns_with_role(Role.QUASI)]
     recount = _recount_table(source, quasi, {}, job, missing, naming)
     _require_person_columns(recount, person)
+    people = _count_people(recount, release, population, job, missing, naming)
     subject = replace(recount.subject, rows_per_person=max(recount.subject.rows_per_person, manifest.rows_per_person))
-    people = None
-    if population is not None:
-        population_source, frame = resolve_source(release, population, job, missing=missing)
-        people = count_population(
-            recount, population_source if frame is None else frame, population_source.missing, naming
-        )
     return _compute_recounted_risk(replace(recount, subject=subject), naming, people, threshold, True)
+
+
+def _count_people(
+    recount: RecomputedRelease, release: Any, population: Any, job: Any, missing: Sequence[str], naming: Sequence[str]
+) -> np.ndarray | None:
+    """Count the people of a population under each group's labels; None where there is no population."""
+    if population is None:
+        return None
+    source, frame = resolve_source(release, population, job, missing=missing)
+    return count_population(recount, source if frame is None else frame, source.missing, naming)
 
 
 def _compute_recounted_risk(
     recount: RecomputedRelease, naming: Sequence[str], people: np.ndarray | None, threshold: object, pairs: bool
 ) -> Risk:
+    """Compute the risk of recounted groups; persons are counted by the columns `naming` them where a table has one."""
     persons = _find_group_persons(recount, naming)
     rows_per_person = recount.subject.rows_per_person if persons is None else persons.max_rows_per_person
     return compute_group_risk(
@@ -300,12 +267,16 @@ def compute_group_risk(
 ) -> Risk:
     """Compute the risk from groups alone. A population is never smaller than what the table itself shows of it."""
     limit = parse_parameter(threshold)
-    persons_per_group = count_least_persons(sizes, rows_per_person) if persons is None else persons.persons_per_group
-    largest = None if people is None else np.maximum(people, persons_per_group)
-    prosecutor = _compute_adversary_risk(sizes, persons_per_group, limit)
+    if persons is None:
+        persons_per_group = count_least_persons(sizes, rows_per_person)
+    else:
+        persons_per_group = persons.persons_per_group
     journalist = None
-    if largest is not None:
-        journalist = _compute_adversary_risk(sizes, largest, limit)
+    population_uniques = None
+    if people is not None:
+        population_per_group = np.maximum(people, persons_per_group)
+        journalist = _compute_adversary_risk(sizes, population_per_group, limit)
+        population_uniques = int((population_per_group == 1).sum())
     person_risk = None
     if persons is not None and rows_per_person > 1:
         person_risk = PersonRisk(
@@ -314,37 +285,78 @@ def compute_group_risk(
             persons.count_persons_in(persons_per_group == 1),
         )
     return Risk(
-        int(sizes.sum()),
-        len(sizes),
-        float(limit),
-        prosecutor,
-        journalist,
-        int((persons_per_group == 1).sum()),
-        None if largest is None else int((largest == 1).sum()),
-        tuple(rank_identifying_columns(names, labels, sizes, pairs=pairs)),
-        rows_per_person,
-        person_risk,
+        rows=int(sizes.sum()),
+        groups=len(sizes),
+        threshold=float(limit),
+        prosecutor=_compute_adversary_risk(sizes, persons_per_group, limit),
+        journalist=journalist,
+        sample_uniques=int((persons_per_group == 1).sum()),
+        population_uniques=population_uniques,
+        columns=tuple(rank_identifying_columns(names, labels, sizes, pairs=pairs)),
+        rows_per_person=rows_per_person,
+        people=person_risk,
     )
 
 
 def count_least_persons(sizes: np.ndarray, rows_per_person: int) -> np.ndarray:
-    """Count the persons whose rows each group has at least, rounded against the publisher as for k-anonymity; at least
-    one.
-    """
+    """Count the fewest persons that each group's rows can be of, rounded against the publisher; at least one."""
     return np.maximum(sizes // rows_per_person, 1)
 
 
 def find_exposed_groups(people: np.ndarray, limit: Fraction) -> np.ndarray:
-    """Find the groups of so many people in which a person is found with a probability above the limit: 1 / people >
-    limit.
-    """
+    """Find the groups in which a person is found with a probability above the limit: 1 / people > limit."""
     numerator, denominator = as_ratio(limit)
     return ~products_at_most(np.ones(1, np.int64), denominator, people, numerator)
 
 
 def _compute_adversary_risk(sizes: np.ndarray, people: np.ndarray, limit: Fraction) -> AdversaryRisk:
-    exposed = find_exposed_groups(people, limit)
-    return AdversaryRisk(1 / int(people.min()), float((sizes / people).sum() / sizes.sum()), int(sizes[exposed].sum()))
+    return AdversaryRisk(
+        highest=1 / int(people.min()),
+        average=float((sizes / people).sum() / sizes.sum()),
+        at_risk=int(sizes[find_exposed_groups(people, limit)].sum()),
+    )
+
+
+def rank_identifying_columns(
+    names: Sequence[str], codes: np.ndarray, sizes: np.ndarray, *, pairs: bool = True
+) -> list[IdentifyingColumns]:
+    """Rank every column and every pair, best first; `codes[combination, column]`, `sizes` the rows of each combination."""
+    columns = range(len(names))
+    column_sets: list[tuple[int, ...]] = [(column,) for column in columns]
+    if pairs:
+        column_sets += combinations(columns, 2)
+    entries = [
+        IdentifyingColumns(tuple(names[i] for i in chosen), *_measure_combinations(codes[:, chosen], sizes))
+        for chosen in column_sets
+    ]
+    return sorted(entries, key=lambda entry: (-entry.separation, -entry.distinction, len(entry.columns)))
+
+
+def _measure_combinations(codes: np.ndarray, sizes: np.ndarray) -> tuple[float, float]:
+    """Measure the distinction and the separation of some columns."""
+    rows = int(sizes.sum())
+    word = np.zeros(len(codes), np.int64)
+    for column in codes.T:  # at most two columns, each numbered below the number of rows
+        word = word * (int(column.max(initial=0)) + 1) + column
+    word_limit = int(word.max(initial=0)) + 1
+    if word_limit <= 4 * len(word):  # sums below 2^53 are exact in a float
+        combination_rows = np.bincount(word, weights=sizes).astype(np.int64)
+        combination_rows = combination_rows[combination_rows > 0]
+    else:
+        order = np.argsort(word, kind="stable")
+        combination_rows = np.add.reduceat(sizes[order], np.flatnonzero(np.diff(word[order], prepend=-1)))
+    separation = 1.0
+    if rows > 1:
+        separation = 1 - _count_equal_pairs(combination_rows, rows) / (rows * (rows - 1))
+    return len(combination_rows) / rows, separation
+
+
+def _count_equal_pairs(combination_rows: np.ndarray, rows: int) -> int:
+    """Count ordered pairs of rows with equal values; in Python's integers where NumPy's could overflow."""
+    if rows < 1 << 31:
+        combination_rows = combination_rows.astype(np.int64, copy=False)
+        return int((combination_rows * (combination_rows - 1)).sum())
+    return sum(size * (size - 1) for size in combination_rows.tolist())
 
 
 def _recount_table(
@@ -372,8 +384,9 @@ def _recount_table(
 
 
 def _find_group_persons(recount: RecomputedRelease, naming: Sequence[str]) -> GroupPersons | None:
-    """Find who is in each group, where a plain table has a column that names persons; of several columns, the one that
-    names the fewest.
+    """Find who is in each group, where a plain table has a column that names persons.
+
+    Of several columns, the one that names the fewest counts.
     """
     columns = _number_persons(recount, naming)
     if not columns:

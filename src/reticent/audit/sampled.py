@@ -54,10 +54,9 @@ class SampledAuditor:
         sizes = _read_group_sizes(manifest, frame)
         labels = {column.name: number_values(frame[column.name]) for column in subject.quasi}
         try:
-            numbered = [labels[entry.name] for entry in subject.quasi]
             columns = [
-                read_distinct_labels(column_entry, labels_of_column.codes, labels_of_column.distinct)
-                for column_entry, labels_of_column in zip(subject.quasi, numbered, strict=True)
+                read_distinct_labels(entry, labels[entry.name].codes, labels[entry.name].distinct)
+                for entry in subject.quasi
             ]
         except (ValueError, RecursionError):  # Unreadable, or quoted and no JSON
             raise BundleDamaged("A column holds labels that its schema does not explain.") from None
@@ -68,16 +67,16 @@ class SampledAuditor:
             )
         sampling = _read_parameters(manifest)
         achieved = {"k-anonymity": int(sizes.min()) // manifest.rows_per_person, **_measure_achieved(subject, sampling)}
-        losses = [_make_labelled(column, sizes).measure_loss() for column in columns]
+        losses = [_make_labels(column, sizes).measure_loss() for column in columns]
         utility = loss.compute_loss_measures(losses, sizes, withheld=0, k=sampling.k, weights=subject.weights)
         recomputed = RecomputedRelease(
-            subject,
-            frame,
-            sizes,
-            sizes,
-            [],
-            achieved,
-            {**utility, "retention": sampling.p},
+            subject=subject,
+            frame=frame,
+            class_sizes=sizes,
+            sizes=sizes,
+            sensitive=[],
+            measures=achieved,
+            utility={**utility, "retention": sampling.p},
             sampling=sampling,
             explained=frozenset(manifest.own["domain"]),
             labelled=False,
@@ -86,6 +85,7 @@ class SampledAuditor:
         return recomputed
 
     def match(self, recount: RecomputedRelease, source: SourceComparison) -> SourceMatching:
+        """Match every source row with the one published row that covers it, and test the published values."""
         subject = recount.subject
         frame = recount.frame
         sampling = recount.sampling
@@ -96,7 +96,8 @@ class SampledAuditor:
         people = [_replace_nan(rows.frame[entry.name]) for entry in subject.quasi]
         columns = [read_column(_rebuild_column(entry, source), frame[entry.name]) for entry in subject.quasi]
         owner = find_crucial_rows(columns, people)
-        owner = np.full(len(rows), -1) if owner is None else owner
+        if owner is None:
+            owner = np.full(len(rows), -1)
         covered = owner >= 0
         covered_rows = rows.tally(owner[covered], len(frame), covered)
         unmatched = int(np.abs(covered_rows - recount.sizes).sum())
@@ -107,8 +108,9 @@ class SampledAuditor:
             group_positions = _locate_groups(subject, rows, owner, recount.sizes)
             test = _assess_published_values(subject, frame, rows, source_values, owner, sampling, group_positions)
         holders = rows.tally(source_values[source_values >= 0], sampling.domain, source_values >= 0)
-        fine = test is not None and test.passed
-        shows = test is not None and test.has_power  # else values left as they were would pass too
+        proven: bool | None = test is not None and test.passed
+        if test is not None and test.passed and not test.has_power:
+            proven = None  # values left as they were would have passed too
         published_values = PublishedSourceValues(source, [entry.name for entry in subject.quasi])
         published_values.add(rows, ~covered)
         return SourceMatching(
@@ -118,7 +120,7 @@ class SampledAuditor:
             findings=(_report_draws(test), *_check_domain(sampling, holders)),
             sampling=replace(
                 sampling,
-                proven=None if fine and not shows else fine,
+                proven=proven,
                 fewest_holders=int(holders[holders > 0].min(initial=rows.rows)),
             ),
             missing=int(rows.multiplicities[~covered].sum()),
@@ -126,6 +128,7 @@ class SampledAuditor:
 
 
 def _read_group_sizes(manifest: Manifest, frame: pl.DataFrame) -> np.ndarray:
+    """Read the size of each row's group; none may be smaller than k allows."""
     min_rows = manifest.own["k"] * manifest.rows_per_person
     small = int((frame[SIZE_COLUMN].fill_null(0) < min_rows).sum())
     if small:
@@ -179,7 +182,7 @@ class FlatLabels(loss.ColumnLabels):
         return self.loss()
 
 
-def _make_labelled(column: LabelledColumn, sizes: np.ndarray) -> loss.ColumnLabels:
+def _make_labels(column: LabelledColumn, sizes: np.ndarray) -> loss.ColumnLabels:
     rows = np.bincount(column.label, weights=sizes, minlength=len(column.extents)).astype(np.int64)
     if isinstance(column.scale, TreeScale) and column.scale.hierarchy.height == 1:
         return FlatLabels(column.entry.name, column.scale, column.extents, rows)
@@ -265,8 +268,9 @@ def _rank_values(distinct: pl.Series, entry: ColumnEntry) -> np.ndarray:
 
 
 def _check_domain(sampling: SamplingParameters, holders: np.ndarray) -> tuple[SourceFinding, ...]:
-    """Check what the domain reveals to an adversary who knows everybody else's value; nothing where it is declared and
-    holds other values too.
+    """Check what the domain reveals to an adversary who knows everybody else's value.
+
+    It reveals nothing where it is declared and has other values too.
     """
     single = int((holders == 1).sum())
     occurring = int((holders > 0).sum())

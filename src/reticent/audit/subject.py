@@ -72,7 +72,11 @@ class Subject:
 def read_folder_subject(folder: str | Path, expect_digest: str | None = None, promises: Iterable[Any] = ()) -> Subject:
     """Read a complete, undamaged release; refuse anything else. `promises` are judged beside those of the manifest."""
     folder = Path(folder)
-    manifest = bundle.verify_bundle(folder, expect_digest)
+    return make_folder_subject(folder, bundle.verify_bundle(folder, expect_digest), promises)
+
+
+def make_folder_subject(folder: Path, manifest: Manifest, promises: Iterable[Any] = ()) -> Subject:
+    """Make the subject of a release whose manifest was verified against its folder."""
     return Subject(
         kind=manifest.kind,
         columns=manifest.columns,

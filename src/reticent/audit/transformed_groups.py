@@ -107,17 +107,21 @@ def _find_declared_parts(combinations: pl.DataFrame, group_by: Any) -> tuple[np.
     """Find the part of each combination, by the columns and bands that the manifest declares, and the number of parts."""
     if group_by is None:
         return np.zeros(len(combinations), np.int64), 1
-    if isinstance(group_by, str):
-        bands: Mapping[str, Sequence[Any]] = {group_by: ()}
-    elif isinstance(group_by, Mapping):
-        bands = group_by
-    else:
-        bands = dict.fromkeys(group_by, ())
+    bands = _list_bands(group_by)
     if not bands or not set(bands) <= set(combinations.columns) - {GROUP_COLUMN}:
         raise _make_contradiction("The manifest groups by columns that are no quasi-identifiers.")
     columns = [_number_parts(combinations[name], edges) for name, edges in bands.items()]
     parts, keys = combine_columns(columns, len(combinations))
     return keys, parts
+
+
+def _list_bands(group_by: Any) -> dict[str, Sequence[Any]]:
+    """List the columns of `group_by`, each with the edges of its bands: a name, several names, or a table of edges."""
+    if isinstance(group_by, Mapping):
+        return dict(group_by)
+    if isinstance(group_by, str):
+        return {group_by: ()}
+    return dict.fromkeys(group_by, ())
 
 
 def _number_parts(values: pl.Series, edges: Sequence[Any]) -> NumberedColumn:
@@ -155,16 +159,16 @@ def find_named_targets(manifest: Manifest) -> Mapping[str, Any] | None:
 
 
 def name_groups(files: Any, schema: Any, manifest: Manifest) -> dict[int, str] | None:
-    """Return the name of each group.
+    """Name each group; return nothing for one group of all rows.
 
-    Returns None where values of its columns can be written in several ways, or no column makes it.
+    Return None where values of its columns can be written in several ways, or no column makes it.
     """
     columns = find_group_columns(manifest)
     if columns is None:
         return None
-    frame = count_distinct_rows(files, schema, only=[*columns, GROUP_COLUMN])[0] if columns else None
-    if frame is None:
+    if not columns:
         return {}
+    frame = count_distinct_rows(files, schema, only=[*columns, GROUP_COLUMN])[0]
     parts = []
     for name, edges in columns.items():
         texts = _format_name_parts(frame[name], edges)
@@ -176,17 +180,16 @@ def name_groups(files: Any, schema: Any, manifest: Manifest) -> dict[int, str] |
 
 
 def find_group_columns(manifest: Manifest) -> dict[str, Sequence[Any]] | None:
-    """Return the columns that make groups, each with the edges of its bands; empty for one group of all rows, None for
-    mondrian's groups.
+    """Find the columns that make groups, each with the edges of its bands.
+
+    There is none for one group of all rows; None is returned for mondrian's groups.
     """
     group_by = manifest.method.parameters.get("group_by")
     if group_by is None:
         return {}
-    if group_by == "mondrian":
+    if group_by == MONDRIAN_METHOD:
         return None
-    if isinstance(group_by, Mapping):
-        return dict(group_by)
-    return dict.fromkeys([group_by] if isinstance(group_by, str) else group_by, ())
+    return _list_bands(group_by)
 
 
 def require_known_groups(files: Any, schema: Any, manifest: Manifest, groups: int) -> dict[int, str] | None:

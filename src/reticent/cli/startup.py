@@ -67,7 +67,7 @@ def recover_interrupted_runs(words: Sequence[str]) -> list[str]:
 
     `publish` recovers by itself and ends if it cannot; a command that only reads goes on.
     """
-    from reticent.ledger.commit import describe_older_folders, recover
+    from reticent.ledger.journal import describe_older_folders, recover
     from reticent.ledger.paths import resolve_ledger_folder
     from reticent.ledger.staging import find_temp_dir
 

@@ -33,7 +33,8 @@ from reticent.data.columns import Role, find_columns_with_role
 from reticent.data.source import TextRows, collect_frame
 from reticent.errors import JobError, PromiseUnreachable, RequestError, ReticentError
 from reticent.job.job import Job
-from reticent.publish import publish, read_rows
+from reticent.job_table import read_rows
+from reticent.publish import publish
 from reticent.release.release import Release
 from reticent.report.internal import collect_assumed_beliefs
 from reticent.time_limit import TimeLimitReached, run_within

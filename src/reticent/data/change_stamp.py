@@ -50,14 +50,14 @@ class ChangeStamp:
             self.require_unchanged()
 
 
-def _read_file_stamp(path: Path) -> tuple[int, ...]:
-    status = path.stat()
-    return status.st_ino, status.st_size, status.st_mtime_ns
-
-
 def make_source_changed_error() -> SourceError:
     return SourceError(
         "The source changed while it was published, or is gone.",
         why="Its rows were counted first and read again to be published, and the two do not agree.",
         attempt="publishing when nobody writes to it, or a copy of it.",
     )
+
+
+def _read_file_stamp(path: Path) -> tuple[int, ...]:
+    status = path.stat()
+    return status.st_ino, status.st_size, status.st_mtime_ns

@@ -131,6 +131,16 @@ def build_coding(name: str, column: Column, series: pl.Series, counts: np.ndarra
     return replace(coding, domain=replace(coding.domain, declared=column.domain))
 
 
+def choose_origin(values: pl.Series) -> int:
+    """Choose what is subtracted from sorted whole numbers before they become doubles.
+
+    It is the least number if one is beyond 2^53, else 0.
+    """
+    if not len(values) or not values.dtype.is_integer():
+        return 0
+    return int(values[0]) if max(abs(int(values[0])), abs(int(values[-1]))) > MAX_EXACT_INTEGER else 0
+
+
 def _require_listed(name: str, declared: Sequence[Any], domain: Domain) -> None:
     """Refuse a declared list of a sensitive column's values that lacks a value which occurs in it."""
     if is_numeric_range(declared) or (isinstance(domain, TreeDomain) and domain.is_from_steward):
@@ -174,11 +184,10 @@ def _resolve_hierarchy(name: str, column: Column, series: pl.Series, counts: np.
         return None
     if column.type == "ordinal":
         raise ColumnError(f"Column {name!r} has an order and a hierarchy.", attempt="one of them.")
-    tree = (
-        _build_hierarchy(name, column, series, counts)
-        if isinstance(declared, Mapping)
-        else Hierarchy.of(declared, name)
-    )
+    if isinstance(declared, Mapping):
+        tree = _build_hierarchy(name, column, series, counts)
+    else:
+        tree = Hierarchy.of(declared, name)
     if column.role is Role.SENSITIVE and not _is_from_steward(tree):
         raise ColumnError(
             f"The hierarchy of the sensitive column {name!r} is built from the data.",
@@ -227,16 +236,6 @@ def _code_numbers(name: str, column: Column, raw: pl.Series, null: bool) -> Codi
         ends=DeclaredBounds(column.bottom, column.top),
     )
     return Coding(domain, raw, _rank_values(numbers, values))
-
-
-def choose_origin(values: pl.Series) -> int:
-    """Choose what is subtracted from sorted whole numbers before they become doubles.
-
-    It is the least number if one is beyond 2^53, else 0.
-    """
-    if not len(values) or not values.dtype.is_integer():
-        return 0
-    return int(values[0]) if max(abs(int(values[0])), abs(int(values[-1]))) > MAX_EXACT_INTEGER else 0
 
 
 def _build_offset_domain(

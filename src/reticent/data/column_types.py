@@ -26,6 +26,19 @@ from reticent.data.parsing import spells_numbers
 from reticent.data.source import Source, TextRows, is_text
 from reticent.errors import ColumnError, pluralize, quote_list
 
+PUBLISHABLE_TYPES = (
+    pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64, pl.Float32, pl.Float64, pl.Decimal,
+    pl.String, pl.Categorical, pl.Enum, pl.Boolean, pl.Date, pl.Datetime, pl.Time, pl.Null,
+)  # fmt: skip
+NESTED_TYPES = (pl.List, pl.Array, pl.Duration, pl.Object)
+SUGGESTED_TYPES = {
+    pl.Duration: "the number of seconds or days",
+    pl.Binary: "text, hexadecimal for one",
+    pl.List: "one column for each entry, or text",
+    pl.Array: "one column for each entry, or text",
+    pl.Struct: "one column for each field",
+}
+
 
 def has_types(source: Source, frame: Any = None) -> bool:
     """Tell whether the source declares which of its columns are text and which are numbers."""
@@ -74,30 +87,6 @@ def describe_types(
     return sentences
 
 
-def _format_columns(names: list[str]) -> str:
-    return f"Column {quote_list(names)} is" if len(names) == 1 else f"Columns {quote_list(names)} are"
-
-
-def _is_undeclared(column: Column) -> bool:
-    """Tell whether nothing that is declared of a column determines the type of its values."""
-    options = (column.type, column.hierarchy, column.domain, column.top, column.bottom)
-    return column.role in (Role.QUASI, Role.SENSITIVE) and all(option is None for option in options)
-
-
-PUBLISHABLE_TYPES = (
-    pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64, pl.Float32, pl.Float64, pl.Decimal,
-    pl.String, pl.Categorical, pl.Enum, pl.Boolean, pl.Date, pl.Datetime, pl.Time, pl.Null,
-)  # fmt: skip
-NESTED_TYPES = (pl.List, pl.Array, pl.Duration, pl.Object)
-SUGGESTED_TYPES = {
-    pl.Duration: "the number of seconds or days",
-    pl.Binary: "text, hexadecimal for one",
-    pl.List: "one column for each entry, or text",
-    pl.Array: "one column for each entry, or text",
-    pl.Struct: "one column for each field",
-}
-
-
 def require_supported_types(schema: Mapping[str, pl.DataType], columns: Mapping[str, Column]) -> None:
     """Refuse all declared columns whose type cannot have its role, in one error."""
     bad = [name for name, column in columns.items() if not _is_supported(schema[name], column)]
@@ -125,6 +114,16 @@ def require_no_nested(schema: Mapping[str, pl.DataType], names: Iterable[str]) -
         f"{pluralize(len(bad), 'column', 'holds', 'hold')} values that cannot be compared: {'; '.join(named)}.",
         attempt=f"{SUGGESTED_TYPES.get(first, 'text')} instead of {first}, or naming the other columns (--quasi, or a job).",
     )
+
+
+def _format_columns(names: list[str]) -> str:
+    return f"Column {quote_list(names)} is" if len(names) == 1 else f"Columns {quote_list(names)} are"
+
+
+def _is_undeclared(column: Column) -> bool:
+    """Tell whether nothing that is declared of a column determines the type of its values."""
+    options = (column.type, column.hierarchy, column.domain, column.top, column.bottom)
+    return column.role in (Role.QUASI, Role.SENSITIVE) and all(option is None for option in options)
 
 
 def _is_supported(dtype: pl.DataType, column: Column) -> bool:

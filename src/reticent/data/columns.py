@@ -5,7 +5,7 @@
 - `parse_domain` and `parse_values` read the domain that a steward declares; the catalogue's `COLUMN_FIELDS` define
   what the other options may be.
 - `resolve_columns` finds the declaration of each column of the data, by its name or by a glob pattern.
-- `require_usable_names` refuses columns by their position if their name cannot be printed, told apart or asked for:
+- `require_usable_names` refuses columns by their position if their name cannot be printed, distinguished or selected:
   the engine takes `*` and `^...$` for patterns, and a name of control characters cannot be shown.
 - `clip_values` codes tops and bottoms: values beyond a declared bound are published as the bound, so that `80` means
   80 or more. It works on typed values before they are ranked: codes, and everything that is planned and published,
@@ -303,7 +303,7 @@ def _require_known_options(role: Role) -> Callable[[Callable[Options, Column]], 
 
 @_require_known_options(Role.IDENTIFYING)
 def identifying(*, rows_per_person: int | None = None) -> Column:
-    """A column that is never published.
+    """Declare a column that is never published.
 
     `rows_per_person`, the most rows that one person has, lets k-anonymity count persons.
     """
@@ -324,7 +324,7 @@ def quasi(
     format: str | None = None,
     labels: Any = None,
 ) -> Column:
-    """A column that an adversary may know: it is generalized.
+    """Declare a column that an adversary may know: it is generalized.
 
     It is generalized by a `hierarchy` (a path or rows), by an `order`, or as a range. `numeric=True` is
     `type="numeric"`; the other types are "ordinal", "categorical" and "date". `domain` is the least and the greatest
@@ -348,7 +348,7 @@ def sensitive(
     missing: str = "refuse",
     format: str | None = None,
 ) -> Column:
-    """A column that the promise protects.
+    """Declare a column that the promise protects.
 
     `missing="category"` publishes a null as a value of its own instead of refusing it. `domain` is what the column
     can hold, independently of the people in the table: the least and the greatest number, or a list of values.
@@ -360,7 +360,7 @@ def sensitive(
 def insensitive(
     *, type: str | None = None, round_to: Any = None, acknowledge: bool = False, format: str | None = None
 ) -> Column:
-    """A column that is published beside the record it came with.
+    """Declare a column that is published beside the record it came with.
 
     A number may be rounded (`round_to`), a near-unique column `acknowledge`d.
     """

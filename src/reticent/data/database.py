@@ -29,12 +29,30 @@ from reticent.redaction import redact
 if TYPE_CHECKING:
     import sqlite3
 
-
 MAX_EXACT_INTEGER = 2**53  # whole numbers up to here are exact in double precision
 SCHEMES = ("postgresql", "sqlite", "duckdb")
 QUERY_KEYWORDS = ("SELECT", "WITH", "VALUES", "TABLE", "FROM")
 _LEADING_PATTERN = re.compile(r"(?:\s|\(|--[^\n]*(?:\n|\Z)|/\*.*?\*/)*", re.DOTALL)
 _QUOTED_PATTERN = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|\$(\w*)\$.*?\$\1\$|--[^\n]*|/\*.*?\*/", re.DOTALL)
+
+
+def read_database(url: str, table: str | None = None, query: str | None = None) -> pl.DataFrame:
+    """Read the rows of a table or query. Drivers' errors quote values, so they are not passed on."""
+    statement = build_select(table, query)
+    if query is not None:
+        require_single_query(query)
+    reader = {"postgresql": _read_postgresql, "sqlite": _read_sqlite, "duckdb": _read_duckdb}[parse_scheme(url)]
+    try:
+        return reader(expand_environment(url), statement)
+    except (SourceError, ImportError):
+        raise
+    except Exception as error:
+        kind = SourceUnreachable if is_unreachable(error) else SourceError
+        raise kind(
+            f"Reading from {redact(url)} failed: {type(error).__name__}.",
+            why="The database is not there, the table or query is wrong, or access is refused.",
+            attempt="the same query in the database's own client.",
+        ) from None
 
 
 def require_single_query(query: str) -> None:
@@ -86,25 +104,6 @@ def quote_name(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def read_database(url: str, table: str | None = None, query: str | None = None) -> pl.DataFrame:
-    """Read the rows of a table or query. Drivers' errors quote values, so they are not passed on."""
-    statement = build_select(table, query)
-    if query is not None:
-        require_single_query(query)
-    reader = {"postgresql": _read_postgresql, "sqlite": _read_sqlite, "duckdb": _read_duckdb}[parse_scheme(url)]
-    try:
-        return reader(expand_environment(url), statement)
-    except (SourceError, ImportError):
-        raise
-    except Exception as error:
-        kind = SourceUnreachable if is_unreachable(error) else SourceError
-        raise kind(
-            f"Reading from {redact(url)} failed: {type(error).__name__}.",
-            why="The database is not there, the table or query is wrong, or access is refused.",
-            attempt="the same query in the database's own client.",
-        ) from None
-
-
 def is_unreachable(error: Exception) -> bool:
     """Tell whether the server did not answer, or refused to; a wrong table or query does not count."""
     message = str(error).lower()
@@ -125,6 +124,53 @@ def expand_environment(url: str) -> str:
         return quote(os.environ[match[1]], safe="")
 
     return re.sub(r"\$\{(\w+)\}", value, url)
+
+
+def open_sqlite_readonly(path: Path) -> sqlite3.Connection:
+    """Open a database without changing or creating it.
+
+    Statements can only read: none attaches, creates or sets anything.
+    """
+    import sqlite3
+
+    allowed_actions = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE}
+
+    def authorize(action: int, first: str | None, second: str | None, *_: object) -> int:
+        is_function = action == sqlite3.SQLITE_FUNCTION and second != "load_extension"
+        return sqlite3.SQLITE_OK if action in allowed_actions or is_function else sqlite3.SQLITE_DENY
+
+    connection = sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)
+    connection.set_authorizer(authorize)
+    return connection
+
+
+def open_duckdb_readonly(path: Path) -> Any:
+    """Open a database for reading, without access to any other file or to variables of this program."""
+    settings = {"enable_external_access": "false", "lock_configuration": "true", "python_enable_replacements": "false"}
+    return import_driver("duckdb", "query").connect(str(path), read_only=True, config=settings)
+
+
+def parse_database_path(url: str, *, must_exist: bool = True) -> Path:
+    """Return the file of a SQLite or DuckDB URL: three slashes before a relative path, four before an absolute one."""
+    path = Path(url.partition("://")[2].removeprefix("/"))
+    if must_exist and not path.exists():
+        raise SourceUnreachable(
+            f"There is no database file at {url}.", attempt=f"{parse_scheme(url)}:////absolute/path.db (four slashes)."
+        )
+    if must_exist and not path.is_file():  # a client would wait for somebody to write to a pipe
+        raise SourceError(f"{path} is no database file.", attempt="the path of a file.")
+    return path
+
+
+def import_driver(module: str, extra: str) -> Any:
+    from importlib import import_module
+
+    try:
+        return import_module(module)
+    except ImportError:
+        raise SourceError(
+            f"The package {module.split('.')[0]!r} is not installed.", attempt=f"pip install 'reticent[{extra}]'."
+        ) from None
 
 
 def _read_postgresql(url: str, statement: str) -> pl.DataFrame:
@@ -185,24 +231,6 @@ def _require_exact_integers(connection: sqlite3.Connection, statement: str, fram
             )
 
 
-def open_sqlite_readonly(path: Path) -> sqlite3.Connection:
-    """Open a database without changing or creating it.
-
-    Statements can only read: none attaches, creates or sets anything.
-    """
-    import sqlite3
-
-    allowed_actions = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE}
-
-    def authorize(action: int, first: str | None, second: str | None, *_: object) -> int:
-        is_function = action == sqlite3.SQLITE_FUNCTION and second != "load_extension"
-        return sqlite3.SQLITE_OK if action in allowed_actions or is_function else sqlite3.SQLITE_DENY
-
-    connection = sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)
-    connection.set_authorizer(authorize)
-    return connection
-
-
 def _read_duckdb(url: str, statement: str) -> pl.DataFrame:
     with open_duckdb_readonly(parse_database_path(url)) as connection:
         kinds = [parsed.type.name for parsed in connection.extract_statements(statement)]
@@ -211,32 +239,3 @@ def _read_duckdb(url: str, statement: str) -> pl.DataFrame:
                 f"The query of [source] is {pluralize(len(kinds), 'statement', 'that does', 'that do')} not only read."
             )
         return connection.sql(statement).pl()
-
-
-def open_duckdb_readonly(path: Path) -> Any:
-    """Open a database for reading, without access to any other file or to variables of this program."""
-    settings = {"enable_external_access": "false", "lock_configuration": "true", "python_enable_replacements": "false"}
-    return import_driver("duckdb", "query").connect(str(path), read_only=True, config=settings)
-
-
-def parse_database_path(url: str, *, must_exist: bool = True) -> Path:
-    """Return the file of a SQLite or DuckDB URL: three slashes before a relative path, four before an absolute one."""
-    path = Path(url.partition("://")[2].removeprefix("/"))
-    if must_exist and not path.exists():
-        raise SourceUnreachable(
-            f"There is no database file at {url}.", attempt=f"{parse_scheme(url)}:////absolute/path.db (four slashes)."
-        )
-    if must_exist and not path.is_file():  # a client would wait for somebody to write to a pipe
-        raise SourceError(f"{path} is no database file.", attempt="the path of a file.")
-    return path
-
-
-def import_driver(module: str, extra: str) -> Any:
-    from importlib import import_module
-
-    try:
-        return import_module(module)
-    except ImportError:
-        raise SourceError(
-            f"The package {module.split('.')[0]!r} is not installed.", attempt=f"pip install 'reticent[{extra}]'."
-        ) from None

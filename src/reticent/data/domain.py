@@ -38,6 +38,8 @@ from reticent.data.label_options import LabelOptions
 from reticent.data.rounding import StepEnds
 from reticent.errors import HierarchyError
 
+MAX_LOSS_TABLE_CODES = 2048  # a table of all spans fits the cache up to about here
+
 
 class RangeMinimum:
     """Sparse table for the minimum of any span of an array: minima over 1, 2, 4, ... positions.
@@ -62,9 +64,6 @@ class RangeMinimum:
             table = self.levels[step]
             minima[on_level] = np.minimum(table[lower[on_level]], table[upper[on_level] - (1 << int(step)) + 1])
         return minima
-
-
-MAX_LOSS_TABLE_CODES = 2048  # a table of all spans fits the cache up to about here
 
 
 @dataclass(frozen=True, eq=False)

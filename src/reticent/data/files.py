@@ -39,6 +39,63 @@ STATISTICS_READERS = {
     ".sas7bdat": "read_sas7bdat",
     ".xpt": "read_xport",
 }
+COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
+_UTF8_NAMES = ("utf-8", "utf8")
+_BUFFER_BYTES = 1 << 20
+CSV_SUFFIXES = {".csv", ".tsv", ".txt", ".data"}
+PARQUET_SUFFIXES = {".parquet", ".pq"}
+ARROW_SUFFIXES = {".arrow", ".feather", ".ipc"}
+_GLOB_MARKS = "*?["
+_HIDDEN_PREFIXES = ("_", ".")
+_ZERO_PADDED_PATTERN = re.compile(r"=[+-]?0\d+(\.\d+)?$")
+MIN_VALUE_BYTES = 24  # bytes of memory for each value of a Parquet file at the least: a text of 16, and its code
+MIN_ROW_BYTES = 8  # bytes of each row, of which one column at the least is read
+_FOOTER_SUFFIXES = (".parquet", ".pq")
+_MEASURE_BYTES = 1 << 24
+
+
+@dataclass(frozen=True)
+class FileSet:
+    """The files of a source, all of one kind; `root` is the folder, if the source is one.
+
+    `keys` are the columns whose values are in the names of folders between the root and each file, in Hive's layout.
+    """
+
+    paths: tuple[Path, ...]
+    root: Path | None = None
+    keys: tuple[str, ...] = ()
+
+    @property
+    def codes(self) -> set[str]:
+        """Partition keys with a value that has a zero before other digits: codes, as in a CSV, not numbers."""
+        parts = {
+            part for path in self.paths if self.keys for part in _split_relative(path, self.root or path.parent)[:-1]
+        }
+        return {_parse_partition_key(part) for part in parts if _ZERO_PADDED_PATTERN.search(part)}
+
+    @property
+    def suffix(self) -> str:
+        return find_data_suffix(self.paths[0])
+
+
+def resolve_files(name: str) -> FileSet:
+    """Find the files that a source's path names."""
+    path = Path(name)
+    if path.is_dir():
+        return _make_file_set(path, _list_folder(path), path)
+    if path.is_file():
+        return FileSet((path,))
+    if path.exists():
+        raise SourceError(
+            f"{path} is no regular file.",
+            why="A pipe or a device cannot be read twice, and may never end.",
+            attempt="what it gives, saved to a file.",
+        )
+    if any(mark in name for mark in _GLOB_MARKS):
+        return _make_file_set(path, _list_matching(name))
+    raise SourceUnreachable(
+        f"There is no file {path}.", attempt="a path relative to the working directory or to the job file."
+    )
 
 
 def read_program_file(path: Path) -> pl.DataFrame:
@@ -56,11 +113,6 @@ def restore_integers(frame: pl.DataFrame) -> pl.DataFrame:
     floats = [name for name, dtype in frame.schema.items() if dtype.is_float()]
     integer_columns = [name for name in floats if (frame[name].is_null() | (frame[name].round() == frame[name])).all()]
     return frame.with_columns(pl.col(integer_columns).cast(pl.Int64)) if integer_columns else frame
-
-
-COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
-_UTF8_NAMES = ("utf-8", "utf8")
-_BUFFER_BYTES = 1 << 20
 
 
 def find_data_suffix(path: Path) -> str:
@@ -84,6 +136,102 @@ def open_text(path: Path, encoding: str = "utf-8") -> Iterator[IO[bytes]]:
     """Open the text's bytes as UTF-8; a byte that is not valid in the encoding is refused with its position."""
     with _open_decompressed(path) as raw:
         yield raw if is_utf8(encoding) else io.BufferedReader(_RecodedFile(raw, path, encoding), _BUFFER_BYTES)
+
+
+def find_outer_partition_keys(root: Path, keys: Sequence[str], columns: Iterable[str]) -> list[str]:
+    """Return partition columns of folders above the source, which do not belong to it.
+
+    A column that would replace one of the source's own is refused.
+    """
+    outer_keys = [_parse_partition_key(part) for part in root.parts if "=" in part]
+    if shadowing := [name for name in outer_keys if name in {*keys, *columns}]:
+        raise SourceError(
+            f"{root.name} lies in a folder that says a value of {quote_list(shadowing)}, which the source has itself.",
+            why="Every row would have the folder's value.",
+            attempt="a link to the source from elsewhere, or another place for it.",
+        )
+    return outer_keys
+
+
+def require_same_columns(
+    paths: Sequence[Path], schemas: Sequence[dict[str, pl.DataType]], *, named: bool = False
+) -> None:
+    """Require that all files have the columns of the first, in its order and types.
+
+    `named` is True where names are certain to be names; those of a CSV may be a record's values, which are not shown.
+    """
+    first = schemas[0]
+    for path, schema in zip(paths, schemas, strict=True):
+        if schema == first and list(schema) == list(first):
+            continue
+        lacking = [name for name in first if name not in schema]
+        additional = [name for name in schema if name not in first]
+        other = [name for name in schema if name in first and schema[name] != first[name]]
+        differences = [
+            f"{len(names)} {verb}" + (f" ({quote_list(names)})" if named else "")
+            for names, verb in ((lacking, "lack"), (additional, "are more"), (other, "differ"))
+            if names
+        ]
+        raise SourceError(
+            f"The file {path.name} has other columns than {paths[0].name}.",
+            why=f"Of its columns {', '.join(differences) or 'the order differs'}.",
+            attempt="files with the same columns and types.",
+        )
+
+
+def scan_parquet(files: FileSet, outer_keys: Sequence[str]) -> pl.LazyFrame:
+    """Scan Parquet files with their partition columns and those of folders above the source; codes are texts."""
+    paths = list(files.paths)
+    lazy = pl.scan_parquet(paths, hive_partitioning=bool(files.keys), glob=False)
+    if codes := files.codes:
+        key_types = {name: kind for name, kind in lazy.collect_schema().items() if name in (*files.keys, *outer_keys)}
+        types = {**key_types, **dict.fromkeys(codes, pl.String())}
+        lazy = pl.scan_parquet(paths, hive_partitioning=True, hive_schema=types, glob=False)
+    return lazy
+
+
+def make_damaged_file_error(error: BaseException) -> SourceError:
+    """Make the error for a Parquet or Arrow file whose header can be read and whose rows cannot."""
+    return SourceError(
+        f"A Parquet or Arrow file of the source is damaged ({type(error).__name__}).",
+        why="Its header can be read, and a part of its rows cannot: it was cut off, or changed since it was written.",
+        attempt="copying it again from where it was made, or writing it again.",
+    )
+
+
+def is_file_error(error: BaseException) -> bool:
+    """Tell whether Polars could not read a file's content; for some content it panics, which is no Exception."""
+    return isinstance(error, pl.exceptions.PolarsError | OSError) or type(error).__name__ == "PanicException"
+
+
+def require_fits_memory(paths: Sequence[Path]) -> None:
+    """Refuse files whose rows cannot fit in memory."""
+    claimed = [_read_claimed_size(path) for path in paths if path.suffix.lower() in _FOOTER_SUFFIXES]
+    rows = sum(size[0] for size in claimed)
+    values = sum(size[1] for size in claimed)
+    available = memory.get_available_memory() if MIN_ROW_BYTES * rows > memory.SMALL_TABLE_BYTES else None
+    if available is not None and MIN_ROW_BYTES * rows > available:
+        raise OutOfMemory(
+            f"{paths[0].name} is too large for the memory that is left.",
+            why=f"It claims {rows:,} rows, which take {MIN_ROW_BYTES * rows >> 20:,} MiB at the least; {max(available, 0) >> 20:,} are left.",
+            attempt="a machine with more memory, or --engine stream.",
+        )
+    if memory.get_addresses_left() is not None:  # packed files are unpacked once for it
+        memory.require_table_fits(
+            paths[0].name,
+            max(memory.BYTES_PER_TEXT_BYTE * sum(map(measure_unpacked_size, paths)), MIN_VALUE_BYTES * values),
+        )
+
+
+def measure_unpacked_size(path: Path) -> int:
+    """Count the decompressed bytes."""
+    if path.suffix.lower() not in COMPRESSIONS:
+        return path.stat().st_size
+    size = 0
+    with open_text(path) as handle:
+        while data := handle.read(_MEASURE_BYTES):
+            size += len(data)
+    return size
 
 
 @contextmanager
@@ -159,58 +307,6 @@ class _RecodedFile(io.RawIOBase):
                 f"The file {self.path.name} is not {self.encoding}{place}.",
                 attempt='another encoding, e.g. encoding = "latin-1".',
             ) from None
-
-
-CSV_SUFFIXES = {".csv", ".tsv", ".txt", ".data"}
-PARQUET_SUFFIXES = {".parquet", ".pq"}
-ARROW_SUFFIXES = {".arrow", ".feather", ".ipc"}
-_GLOB_MARKS = "*?["
-_HIDDEN_PREFIXES = ("_", ".")
-_ZERO_PADDED_PATTERN = re.compile(r"=[+-]?0\d+(\.\d+)?$")
-
-
-@dataclass(frozen=True)
-class FileSet:
-    """The files of a source, all of one kind; `root` is the folder, if the source is one.
-
-    `keys` are the columns whose values are in the names of folders between the root and each file, in Hive's layout.
-    """
-
-    paths: tuple[Path, ...]
-    root: Path | None = None
-    keys: tuple[str, ...] = ()
-
-    @property
-    def codes(self) -> set[str]:
-        """Partition keys with a value that has a zero before other digits: codes, as in a CSV, not numbers."""
-        parts = {
-            part for path in self.paths if self.keys for part in _split_relative(path, self.root or path.parent)[:-1]
-        }
-        return {_parse_partition_key(part) for part in parts if _ZERO_PADDED_PATTERN.search(part)}
-
-    @property
-    def suffix(self) -> str:
-        return find_data_suffix(self.paths[0])
-
-
-def resolve_files(name: str) -> FileSet:
-    """Find the files that a source's path names."""
-    path = Path(name)
-    if path.is_dir():
-        return _make_file_set(path, _list_folder(path), path)
-    if path.is_file():
-        return FileSet((path,))
-    if path.exists():
-        raise SourceError(
-            f"{path} is no regular file.",
-            why="A pipe or a device cannot be read twice, and may never end.",
-            attempt="what it gives, saved to a file.",
-        )
-    if any(mark in name for mark in _GLOB_MARKS):
-        return _make_file_set(path, _list_matching(name))
-    raise SourceUnreachable(
-        f"There is no file {path}.", attempt="a path relative to the working directory or to the job file."
-    )
 
 
 def _list_folder(root: Path) -> list[Path]:
@@ -328,21 +424,6 @@ def _parse_partition_key(part: str) -> str:
     return part.split("=", 1)[0]
 
 
-def find_outer_partition_keys(root: Path, keys: Sequence[str], columns: Iterable[str]) -> list[str]:
-    """Return partition columns of folders above the source, which do not belong to it.
-
-    A column that would replace one of the source's own is refused.
-    """
-    outer_keys = [_parse_partition_key(part) for part in root.parts if "=" in part]
-    if shadowing := [name for name in outer_keys if name in {*keys, *columns}]:
-        raise SourceError(
-            f"{root.name} lies in a folder that says a value of {quote_list(shadowing)}, which the source has itself.",
-            why="Every row would have the folder's value.",
-            attempt="a link to the source from elsewhere, or another place for it.",
-        )
-    return outer_keys
-
-
 def _split_relative(path: Path, root: Path) -> tuple[str, ...]:
     return path.relative_to(root).parts
 
@@ -372,82 +453,6 @@ def _find_kind(path: Path) -> str:
     return ""
 
 
-def require_same_columns(
-    paths: Sequence[Path], schemas: Sequence[dict[str, pl.DataType]], *, named: bool = False
-) -> None:
-    """Require that all files have the columns of the first, in its order and types.
-
-    `named` is True where names are certain to be names; those of a CSV may be a record's values, which are not shown.
-    """
-    first = schemas[0]
-    for path, schema in zip(paths, schemas, strict=True):
-        if schema == first and list(schema) == list(first):
-            continue
-        lacking = [name for name in first if name not in schema]
-        additional = [name for name in schema if name not in first]
-        other = [name for name in schema if name in first and schema[name] != first[name]]
-        differences = [
-            f"{len(names)} {verb}" + (f" ({quote_list(names)})" if named else "")
-            for names, verb in ((lacking, "lack"), (additional, "are more"), (other, "differ"))
-            if names
-        ]
-        raise SourceError(
-            f"The file {path.name} has other columns than {paths[0].name}.",
-            why=f"Of its columns {', '.join(differences) or 'the order differs'}.",
-            attempt="files with the same columns and types.",
-        )
-
-
-def scan_parquet(files: FileSet, outer_keys: Sequence[str]) -> pl.LazyFrame:
-    """Scan Parquet files with their partition columns, and those `above` the source; codes are texts."""
-    paths = list(files.paths)
-    lazy = pl.scan_parquet(paths, hive_partitioning=bool(files.keys), glob=False)
-    if codes := files.codes:
-        key_types = {name: kind for name, kind in lazy.collect_schema().items() if name in (*files.keys, *outer_keys)}
-        types = {**key_types, **dict.fromkeys(codes, pl.String())}
-        lazy = pl.scan_parquet(paths, hive_partitioning=True, hive_schema=types, glob=False)
-    return lazy
-
-
-def make_damaged_file_error(error: BaseException) -> SourceError:
-    """Make the error for a Parquet or Arrow file whose header can be read and whose rows cannot."""
-    return SourceError(
-        f"A Parquet or Arrow file of the source is damaged ({type(error).__name__}).",
-        why="Its header can be read, and a part of its rows cannot: it was cut off, or changed since it was written.",
-        attempt="copying it again from where it was made, or writing it again.",
-    )
-
-
-def is_file_error(error: BaseException) -> bool:
-    """Tell whether Polars could not read a file's content; for some content it panics, which is no Exception."""
-    return isinstance(error, pl.exceptions.PolarsError | OSError) or type(error).__name__ == "PanicException"
-
-
-MIN_VALUE_BYTES = 24  # bytes of memory for each value of a Parquet file at the least: a text of 16, and its code
-MIN_ROW_BYTES = 8  # bytes of each row, of which one column at the least is read
-_FOOTER_SUFFIXES = (".parquet", ".pq")
-_MEASURE_BYTES = 1 << 24
-
-
-def require_fits_memory(paths: Sequence[Path]) -> None:
-    """Refuse files whose rows cannot fit in memory."""
-    claimed = [_read_claimed_size(path) for path in paths if path.suffix.lower() in _FOOTER_SUFFIXES]
-    rows = sum(size[0] for size in claimed)
-    values = sum(size[1] for size in claimed)
-    available = memory.get_available_memory() if MIN_ROW_BYTES * rows > memory.SMALL_TABLE_BYTES else None
-    if available is not None and MIN_ROW_BYTES * rows > available:
-        raise OutOfMemory(
-            f"{paths[0].name} is too large for the memory that is left.",
-            why=f"It claims {rows:,} rows, which take {MIN_ROW_BYTES * rows >> 20:,} MiB at the least; {max(available, 0) >> 20:,} are left.",
-            attempt="a machine with more memory, or --engine stream.",
-        )
-    if memory.get_addresses_left() is not None:  # packed files are unpacked once for it
-        memory.require_table_fits(
-            paths[0].name,
-            max(memory.BYTES_PER_TEXT_BYTE * sum(map(measure_unpacked_size, paths)), MIN_VALUE_BYTES * values),
-        )
-
-
 def _read_claimed_size(path: Path) -> tuple[int, int]:
     """Read the number of rows and of values in the file's footer; 0 if it cannot be read, which its reader reports."""
     import pyarrow.parquet as pq
@@ -457,14 +462,3 @@ def _read_claimed_size(path: Path) -> tuple[int, int]:
     except Exception:
         return 0, 0
     return facts.num_rows, facts.num_rows * facts.num_columns
-
-
-def measure_unpacked_size(path: Path) -> int:
-    """Count the decompressed bytes."""
-    if path.suffix.lower() not in COMPRESSIONS:
-        return path.stat().st_size
-    size = 0
-    with open_text(path) as handle:
-        while data := handle.read(_MEASURE_BYTES):
-            size += len(data)
-    return size

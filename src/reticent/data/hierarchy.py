@@ -125,17 +125,6 @@ class Hierarchy:
         return cls.from_rows([[leaf, text(root, "root")] for leaf in value_list(leaves, "leaves")])
 
 
-def _require_publishable(rows: Sequence[Sequence[str]], name: str) -> None:
-    """Refuse a hierarchy that no manifest could hold, before it is built: a steward's hierarchy is published whole."""
-    values = sum(len(row) + 1 for row in rows)
-    if values > MAX_HIERARCHY_VALUES:
-        raise HierarchyError(
-            f"The hierarchy of {name!r} is too large to be published.",
-            why=f"It has {len(rows):,} rows, about {values:,} values in a manifest, and {MAX_HIERARCHY_VALUES:,} are the most.",
-            attempt="leaving out the values that no row has, or fewer levels.",
-        )
-
-
 def sniff_delimiter(text: str) -> str:
     """Return the delimiter that gives every row the same number of fields, the largest such; `;` if none does."""
     lines = [line for line in text.splitlines() if line.strip()][:200]
@@ -149,6 +138,17 @@ def sniff_delimiter(text: str) -> str:
     if width == 1 and lines:
         return max((";", ",", "\t", "|"), key=lambda mark: sum(line.count(mark) for line in lines))
     return best
+
+
+def _require_publishable(rows: Sequence[Sequence[str]], name: str) -> None:
+    """Refuse a hierarchy that no manifest could hold, before it is built: a steward's hierarchy is published whole."""
+    values = sum(len(row) + 1 for row in rows)
+    if values > MAX_HIERARCHY_VALUES:
+        raise HierarchyError(
+            f"The hierarchy of {name!r} is too large to be published.",
+            why=f"It has {len(rows):,} rows, about {values:,} values in a manifest, and {MAX_HIERARCHY_VALUES:,} are the most.",
+            attempt="leaving out the values that no row has, or fewer levels.",
+        )
 
 
 def _find_faults(table: list[list[str]]) -> tuple[list[str], list[str]]:

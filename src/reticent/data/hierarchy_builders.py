@@ -48,7 +48,20 @@ from reticent.errors import HierarchyError, suggest
 from reticent.exact_arithmetic import as_ratio, is_whole
 from reticent.limits import is_moderate_number, read_text_file
 
+__all__ = ["BUILDERS", "BuiltHierarchy", "balanced", "build", "dates", "edges", "from_amnesia", "from_frame", "from_tree",
+           "grouped", "intervals", "ordered", "prefixes", "quantiles"]  # fmt: skip
 ROOT = "*"
+CALENDAR_LEVELS = {
+    "month": lambda day: f"{day.year:04d}-{day.month:02d}",
+    "quarter": lambda day: f"{day.year:04d}-Q{(day.month + 2) // 3}",
+    "year": lambda day: f"{day.year:04d}",
+    "decade": lambda day: f"{day.year // 10 * 10:04d}s",
+}
+"""From fine to coarse; a day is the leaf."""
+Children = dict[str, list[str]]
+_CALENDAR_LABEL_PATTERN = re.compile(r"(\d{4})(?:-(\d{2})|-Q([1-4])|(s))?")
+_BAND_LABEL_PATTERN = re.compile(r"\[([^,]+), ([^,\])]+)([\])])")
+_LAST_YEAR = 9999
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,50 +132,6 @@ class DistinctValues:
         return BuiltHierarchy(**parts, kind=kind, is_from_data=self.is_from_data)
 
 
-def _to_series(values: Any) -> pl.Series:
-    try:
-        return pl.Series("value", values)
-    except Exception as error:
-        raise HierarchyError(
-            f"The values cannot be read as one column: {type(error).__name__}.", attempt="values of one type."
-        ) from None
-
-
-def parse_fraction(value: Any, subject: str) -> Fraction:
-    """Parse a number exactly as it was written: 0.1 is one tenth."""
-    text = repr(float(value)) if isinstance(value, float) else str(value)
-    number = None if isinstance(value, bool) else _try_parse_fraction(text)
-    if number is None:
-        raise HierarchyError(f"{subject} must be a number.", attempt="a number such as 10 or 0.5.")
-    return number
-
-
-def _try_parse_fraction(text: str) -> Fraction | None:
-    try:
-        return Fraction(text.strip()) if is_moderate_number(text) else None
-    except (ValueError, ZeroDivisionError):
-        return None
-
-
-def drop_idle_levels(rows: list[list[str]]) -> list[list[str]]:
-    """Drop levels between leaf and root that have as many groups as the level below, or just one."""
-    levels = [0]
-    groups = len({row[0] for row in rows})
-    for level in range(1, len(rows[0]) - 1):
-        groups_on_level = len({row[level] for row in rows})
-        if 1 < groups_on_level < groups:
-            levels.append(level)
-            groups = groups_on_level
-    levels.append(len(rows[0]) - 1)
-    return [[row[level] for level in levels] for row in rows]
-
-
-def pad_rows(rows: list[list[str]]) -> list[list[str]]:
-    """Make rows equally long: a value nearer to the root stands for itself on the levels it lacks."""
-    width = max(len(row) for row in rows)
-    return [[row[0]] * (width - len(row)) + row for row in rows]
-
-
 def intervals(values: Any, width: Any = 10, *, start: Any = 0, rows: Sequence[int] | None = None) -> BuiltHierarchy:
     """Build bands of one width, or of several: `width=[5, 10, 20]` nests tens in twenties."""
     distinct = DistinctValues.from_values(values, rows)
@@ -224,80 +193,6 @@ def quantiles(values: Any, groups: Any = (16, 4), *, rows: Sequence[int] | None 
     return distinct.build_hierarchy(drop_idle_levels(cut_into_shares(distinct, _parse_group_counts(groups))), "numeric")
 
 
-def cut_into_shares(distinct: DistinctValues, groups: Sequence[int]) -> list[list[str]]:
-    """Cut values, in their order, into shares of the rows, finest first."""
-    columns = [distinct.texts]
-    for count in groups:
-        share = assign_shares(distinct.rows, count)
-        ends: dict[int, tuple[str, str]] = {}
-        for text, number in zip(distinct.texts, share, strict=True):
-            ends[number] = (ends.get(number, (text, text))[0], text)
-        columns.append(
-            [ends[number][0] if len(set(ends[number])) == 1 else "[{}, {}]".format(*ends[number]) for number in share]
-        )
-    return [[*row, ROOT] for row in zip(*columns, strict=True)]
-
-
-def assign_shares(weights: Sequence[int], count: int) -> list[int]:
-    """Return which of `count` equal shares of the whole the middle of each weight falls in.
-
-    Shares rise, and are nested for multiples of `count`.
-    """
-    total = sum(weights)
-    shares = []
-    before = 0
-    for weight in weights:
-        shares.append(count * (2 * before + weight) // (2 * total))
-        before += weight
-    return shares
-
-
-def format_band(low: Fraction, high: Fraction, are_whole: bool) -> str:
-    """Format the band of numbers from low up to, not including, high."""
-    if are_whole:
-        return _format_fraction(low) if high - low == 1 else f"[{_format_fraction(low)}, {_format_fraction(high - 1)}]"
-    return f"[{_format_fraction(low)}, {_format_fraction(high)})"
-
-
-def _parse_group_counts(groups: Any) -> list[int]:
-    counts = [groups] if isinstance(groups, int) else list(groups)
-    fine = all(isinstance(count, int) and not isinstance(count, bool) and count > 1 for count in counts)
-    if not counts or not fine or any(finer % coarser or finer == coarser for finer, coarser in pairwise(counts)):
-        raise HierarchyError(
-            "Quantile groups must be whole numbers above 1, each a divisor of the one before it.",
-            attempt="groups = [16, 4].",
-        )
-    return counts
-
-
-def _are_integers(numbers: Sequence[Fraction]) -> bool:
-    return all(map(is_whole, numbers))
-
-
-def _format_fraction(number: Fraction) -> str:
-    """Format a fraction, as a decimal where there is one."""
-    if is_whole(number):
-        return str(number)
-    rest = as_ratio(number)[1]
-    for factor in (2, 5):
-        while rest % factor == 0:
-            rest //= factor
-    return f"{float(number):.15g}" if rest == 1 else str(number)
-
-
-def _sort_by_number(table: list[list[str]], numbers: Sequence[Fraction]) -> list[list[str]]:
-    return [table[index] for index in sorted(range(len(table)), key=lambda index: numbers[index])]
-
-
-CALENDAR_LEVELS = {
-    "month": lambda day: f"{day.year:04d}-{day.month:02d}",
-    "quarter": lambda day: f"{day.year:04d}-Q{(day.month + 2) // 3}",
-    "year": lambda day: f"{day.year:04d}",
-    "decade": lambda day: f"{day.year // 10 * 10:04d}s",
-}
-"""From fine to coarse; a day is the leaf."""
-
-
 def dates(
     values: Any, levels: Sequence[str] = tuple(CALENDAR_LEVELS), *, rows: Sequence[int] | None = None
 ) -> BuiltHierarchy:
@@ -320,14 +215,84 @@ def dates(
     )
 
 
-def _parse_day(text: str) -> date | None:
-    try:
-        return date.fromisoformat(text.strip()[:10])
-    except ValueError:
-        return None
+def prefixes(
+    values: Any, keep: Sequence[int] | None = None, *, mask: str = "*", rows: Sequence[int] | None = None
+) -> BuiltHierarchy:
+    """Build one level for each number of characters kept, by default every one that groups.
+
+    A code that is no longer than that stays as it is. Codes that look like numbers have often lost their zeros: keep
+    such a column as text.
+    """
+    distinct = DistinctValues.from_values(values, rows)
+    width = max(len(text) for text in distinct.texts)
+    lengths = list(range(width - 1, 0, -1)) if keep is None else list(keep)
+    if len(mask) != 1:
+        raise HierarchyError("A mask is one character.", attempt='mask = "*".')
+    if any(length < 1 for length in lengths) or sorted(set(lengths), reverse=True) != lengths:
+        raise HierarchyError("Prefix lengths must be whole numbers in falling order.", attempt="keep = [3, 2].")
+
+    def redact(text: str, length: int) -> str:
+        return text if len(text) <= length else text[:length] + mask * (width - length)
+
+    table = [[text, *(redact(text, length) for length in lengths), ROOT] for text in sorted(distinct.texts)]
+    return distinct.build_hierarchy(drop_idle_levels(table) if keep is None else table)
 
 
-Children = dict[str, list[str]]
+def balanced(
+    values: Any, fanout: int = 2, *, order: Sequence[Any] | None = None, rows: Sequence[int] | None = None
+) -> BuiltHierarchy:
+    """Build a tree over sorted (or ordered) values, each node cut in `fanout` parts of about equal weight.
+
+    A value weighs 1, and with `rows` its share of the rows besides, so that the tree follows the data's own
+    distribution, frequent values near the root, and stays shallow. Numbers are sorted as numbers.
+    """
+    distinct = DistinctValues.from_values(values, rows)
+    if fanout < 2:
+        raise HierarchyError("A balanced tree needs a fanout of 2 or more.", attempt="fanout = 2.")
+    keys = _make_sort_keys(distinct, order)
+    distinct = distinct.sort_by_keys(keys)
+    total = max(sum(distinct.rows), 1)
+    weights = [total + len(distinct.texts) * count for count in distinct.rows]
+    paths: list[list[str]] = [[] for _ in distinct.texts]
+    waiting = [range(len(distinct.texts))]
+    while waiting:
+        part = waiting.pop()
+        label = ROOT if len(part) == len(paths) else format_span(distinct.texts[part[0]], distinct.texts[part[-1]])
+        for index in part:
+            paths[index].insert(0, label)
+        if len(part) > fanout:
+            share = assign_shares([weights[index] for index in part], fanout)
+            starts = [index for index in range(len(part)) if index == 0 or share[index] != share[index - 1]]
+            waiting += [part[low:high] for low, high in pairwise([*starts, len(part)]) if high - low > 1]
+    table = pad_rows([[text, *path] for text, path in zip(distinct.texts, paths, strict=True)])
+    return distinct.build_hierarchy(table, "numeric" if isinstance(keys[0], Fraction) else "categorical")
+
+
+def grouped(groups: Mapping[str, Any], *, root: str = ROOT) -> Hierarchy:
+    """Build from nested names.
+
+    An example is {"married": ["spouse present", "spouse absent"], "single": {"was": [...], "never": [...]}}.
+    """
+    rows = pad_rows([[*reversed(path), root] for path in _iterate_paths(groups)])
+    return Hierarchy.from_rows(rows, "named groups")
+
+
+def ordered(order: Sequence[Any], size: int = 2, *, levels: int = 1) -> Hierarchy:
+    """Group neighbours in the given order: `size` values in a group, then `size` groups in one, for `levels` levels."""
+    texts = [str(value) for value in order]
+    if len(set(texts)) != len(texts):
+        raise HierarchyError("The order names a value twice.", attempt="each value once.")
+    if size < 2 or levels < 1:
+        raise HierarchyError("Ordered groups need a size of 2 or more, and a level or more.", attempt="size = 3.")
+
+    def label(index: int, width: int) -> str:
+        first = index // width * width
+        return format_span(texts[first], texts[min(first + width, len(texts)) - 1])
+
+    rows = [
+        [text, *(label(index, size**level) for level in range(1, levels + 1)), ROOT] for index, text in enumerate(texts)
+    ]
+    return Hierarchy.from_rows(drop_idle_levels(rows), "ordered groups")
 
 
 def from_frame(frame: Any) -> Hierarchy:
@@ -380,6 +345,185 @@ def from_tree(tree: Any) -> Hierarchy:
     return Hierarchy.from_rows(_list_paths(children), "a JSON hierarchy")
 
 
+def parse_fraction(value: Any, subject: str) -> Fraction:
+    """Parse a number exactly as it was written: 0.1 is one tenth."""
+    text = repr(float(value)) if isinstance(value, float) else str(value)
+    number = None if isinstance(value, bool) else _try_parse_fraction(text)
+    if number is None:
+        raise HierarchyError(f"{subject} must be a number.", attempt="a number such as 10 or 0.5.")
+    return number
+
+
+def drop_idle_levels(rows: list[list[str]]) -> list[list[str]]:
+    """Drop levels between leaf and root that have as many groups as the level below, or just one."""
+    levels = [0]
+    groups = len({row[0] for row in rows})
+    for level in range(1, len(rows[0]) - 1):
+        groups_on_level = len({row[level] for row in rows})
+        if 1 < groups_on_level < groups:
+            levels.append(level)
+            groups = groups_on_level
+    levels.append(len(rows[0]) - 1)
+    return [[row[level] for level in levels] for row in rows]
+
+
+def pad_rows(rows: list[list[str]]) -> list[list[str]]:
+    """Make rows equally long: a value nearer to the root stands for itself on the levels it lacks."""
+    width = max(len(row) for row in rows)
+    return [[row[0]] * (width - len(row)) + row for row in rows]
+
+
+def cut_into_shares(distinct: DistinctValues, groups: Sequence[int]) -> list[list[str]]:
+    """Cut values, in their order, into shares of the rows, finest first."""
+    columns = [distinct.texts]
+    for count in groups:
+        share = assign_shares(distinct.rows, count)
+        ends: dict[int, tuple[str, str]] = {}
+        for text, number in zip(distinct.texts, share, strict=True):
+            ends[number] = (ends.get(number, (text, text))[0], text)
+        columns.append(
+            [ends[number][0] if len(set(ends[number])) == 1 else "[{}, {}]".format(*ends[number]) for number in share]
+        )
+    return [[*row, ROOT] for row in zip(*columns, strict=True)]
+
+
+def assign_shares(weights: Sequence[int], count: int) -> list[int]:
+    """Return which of `count` equal shares of the whole the middle of each weight falls in.
+
+    Shares rise, and are nested for multiples of `count`.
+    """
+    total = sum(weights)
+    shares = []
+    before = 0
+    for weight in weights:
+        shares.append(count * (2 * before + weight) // (2 * total))
+        before += weight
+    return shares
+
+
+def format_band(low: Fraction, high: Fraction, are_whole: bool) -> str:
+    """Format the band of numbers from low up to, not including, high."""
+    if are_whole:
+        return _format_fraction(low) if high - low == 1 else f"[{_format_fraction(low)}, {_format_fraction(high - 1)}]"
+    return f"[{_format_fraction(low)}, {_format_fraction(high)})"
+
+
+def format_span(first: str, last: str) -> str:
+    return first if first == last else f"{first} .. {last}"
+
+
+def parse_node_ends(builder: str, label: str) -> tuple[str, str] | None:
+    """Return both ends of a node by its label, or None where the builder takes them from data or leaves one open."""
+    if builder == "dates":
+        return _parse_calendar_ends(label)
+    return _parse_band_ends(label) if builder in ("intervals", "edges") else None
+
+
+_bands_between = edges  # under a name that the parameter of `_build_edges` does not hide
+
+
+def _build_edges(values: Any, edges: Sequence[Any], *, rows: Sequence[int] | None = None) -> BuiltHierarchy:
+    """Build from a job's `edges = [18, 65]` or, with several levels, `edges = [[18, 30, 65], [18, 65]]`."""
+    nested = bool(edges) and isinstance(edges[0], Sequence) and not isinstance(edges[0], str)
+    return _bands_between(values, *(edges if nested else [edges]), rows=rows)
+
+
+BUILDERS: dict[str, Callable[..., BuiltHierarchy]] = {
+    "intervals": intervals,
+    "edges": _build_edges,
+    "quantiles": quantiles,
+    "prefixes": prefixes,
+    "dates": dates,
+    "balanced": balanced,
+}
+"""The builders that a job file names; each takes the column's values first, and by name the rows of each value."""
+
+
+def build(
+    asked: Mapping[str, Any], values: Any, rows: Sequence[int] | None = None, name: str = "hierarchy"
+) -> Hierarchy:
+    """Build a hierarchy from a job file's options: `{build = "intervals", width = 10}`."""
+    request = dict(asked)
+    asked = dict(asked)
+    kind = asked.pop("build", None)
+    if kind not in BUILDERS:
+        raise HierarchyError(
+            f"The hierarchy of {name!r} is to be built by {kind!r}.", attempt=suggest(str(kind), BUILDERS)
+        )
+    builder = BUILDERS[kind]
+    parameters = [
+        parameter for parameter in inspect.signature(builder).parameters if parameter not in ("values", "rows")
+    ]
+    for parameter in asked:
+        if parameter not in parameters:
+            raise HierarchyError(
+                f"The builder {kind!r} has no parameter {parameter!r}.", attempt=suggest(parameter, parameters)
+            )
+    try:
+        return replace(builder(values, **asked, rows=rows), request=request)
+    except TypeError:
+        raise HierarchyError(
+            f"The builder {kind!r} lacks a parameter or has one of the wrong type.", attempt=f"{', '.join(parameters)}."
+        ) from None
+    except HierarchyError as error:
+        raise HierarchyError(
+            f"The hierarchy of {name!r}: {error.what}", why=error.why, attempt=error.attempt, values=error.values
+        ) from None
+
+
+def _to_series(values: Any) -> pl.Series:
+    try:
+        return pl.Series("value", values)
+    except Exception as error:
+        raise HierarchyError(
+            f"The values cannot be read as one column: {type(error).__name__}.", attempt="values of one type."
+        ) from None
+
+
+def _try_parse_fraction(text: str) -> Fraction | None:
+    try:
+        return Fraction(text.strip()) if is_moderate_number(text) else None
+    except (ValueError, ZeroDivisionError):
+        return None
+
+
+def _parse_group_counts(groups: Any) -> list[int]:
+    counts = [groups] if isinstance(groups, int) else list(groups)
+    fine = all(isinstance(count, int) and not isinstance(count, bool) and count > 1 for count in counts)
+    if not counts or not fine or any(finer % coarser or finer == coarser for finer, coarser in pairwise(counts)):
+        raise HierarchyError(
+            "Quantile groups must be whole numbers above 1, each a divisor of the one before it.",
+            attempt="groups = [16, 4].",
+        )
+    return counts
+
+
+def _are_integers(numbers: Sequence[Fraction]) -> bool:
+    return all(map(is_whole, numbers))
+
+
+def _format_fraction(number: Fraction) -> str:
+    """Format a fraction, as a decimal where there is one."""
+    if is_whole(number):
+        return str(number)
+    rest = as_ratio(number)[1]
+    for factor in (2, 5):
+        while rest % factor == 0:
+            rest //= factor
+    return f"{float(number):.15g}" if rest == 1 else str(number)
+
+
+def _sort_by_number(table: list[list[str]], numbers: Sequence[Fraction]) -> list[list[str]]:
+    return [table[index] for index in sorted(range(len(table)), key=lambda index: numbers[index])]
+
+
+def _parse_day(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text.strip()[:10])
+    except ValueError:
+        return None
+
+
 def _make_tree_error() -> HierarchyError:
     return HierarchyError(
         "The JSON is no tree that is understood, or one of too many levels.",
@@ -402,13 +546,15 @@ def _parse_json_tree(tree: Any) -> Children:
     return children
 
 
-def _read_text(given: str | Path) -> str:
-    if isinstance(given, str) and "\n" in given:
-        return given
+def _read_text(path_or_text: str | Path) -> str:
+    if isinstance(path_or_text, str) and "\n" in path_or_text:
+        return path_or_text
     try:
-        return read_text_file(given)
+        return read_text_file(path_or_text)
     except OSError as error:
-        raise HierarchyError(f"The hierarchy cannot be read: {error.strerror}.", why=f"Looked for {given}.") from None
+        raise HierarchyError(
+            f"The hierarchy cannot be read: {error.strerror}.", why=f"Looked for {path_or_text}."
+        ) from None
     except UnicodeDecodeError as error:
         raise HierarchyError(
             f"The hierarchy is not UTF-8 (byte {error.start}).", attempt="saving it as UTF-8."
@@ -487,15 +633,6 @@ def _place_under_ranges(ranges: list[list[str]], values: Any) -> Hierarchy:
     return distinct.build_hierarchy(rows, "numeric")
 
 
-def grouped(groups: Mapping[str, Any], *, root: str = ROOT) -> Hierarchy:
-    """Build from nested names.
-
-    An example is {"married": ["spouse present", "spouse absent"], "single": {"was": [...], "never": [...]}}.
-    """
-    rows = pad_rows([[*reversed(path), root] for path in _iterate_paths(groups)])
-    return Hierarchy.from_rows(rows, "named groups")
-
-
 def _iterate_paths(groups: Any) -> Iterator[list[str]]:
     if isinstance(groups, Mapping):
         for name, members in groups.items():
@@ -506,54 +643,6 @@ def _iterate_paths(groups: Any) -> Iterator[list[str]]:
     else:
         for value in groups:
             yield [str(value)]
-
-
-def ordered(order: Sequence[Any], size: int = 2, *, levels: int = 1) -> Hierarchy:
-    """Group neighbours in the given order: `size` values in a group, then `size` groups in one, for `levels` levels."""
-    texts = [str(value) for value in order]
-    if len(set(texts)) != len(texts):
-        raise HierarchyError("The order names a value twice.", attempt="each value once.")
-    if size < 2 or levels < 1:
-        raise HierarchyError("Ordered groups need a size of 2 or more, and a level or more.", attempt="size = 3.")
-
-    def label(index: int, width: int) -> str:
-        first = index // width * width
-        return format_span(texts[first], texts[min(first + width, len(texts)) - 1])
-
-    rows = [
-        [text, *(label(index, size**level) for level in range(1, levels + 1)), ROOT] for index, text in enumerate(texts)
-    ]
-    return Hierarchy.from_rows(drop_idle_levels(rows), "ordered groups")
-
-
-def balanced(
-    values: Any, fanout: int = 2, *, order: Sequence[Any] | None = None, rows: Sequence[int] | None = None
-) -> BuiltHierarchy:
-    """Build a tree over sorted (or ordered) values, each node cut in `fanout` parts of about equal weight.
-
-    A value weighs 1, and with `rows` its share of the rows besides, so that the tree follows the data's own
-    distribution, frequent values near the root, and stays shallow. Numbers are sorted as numbers.
-    """
-    distinct = DistinctValues.from_values(values, rows)
-    if fanout < 2:
-        raise HierarchyError("A balanced tree needs a fanout of 2 or more.", attempt="fanout = 2.")
-    keys = _make_sort_keys(distinct, order)
-    distinct = distinct.sort_by_keys(keys)
-    total = max(sum(distinct.rows), 1)
-    weights = [total + len(distinct.texts) * count for count in distinct.rows]
-    paths: list[list[str]] = [[] for _ in distinct.texts]
-    waiting = [range(len(distinct.texts))]
-    while waiting:
-        part = waiting.pop()
-        label = ROOT if len(part) == len(paths) else format_span(distinct.texts[part[0]], distinct.texts[part[-1]])
-        for index in part:
-            paths[index].insert(0, label)
-        if len(part) > fanout:
-            share = assign_shares([weights[index] for index in part], fanout)
-            starts = [index for index in range(len(part)) if index == 0 or share[index] != share[index - 1]]
-            waiting += [part[low:high] for low, high in pairwise([*starts, len(part)]) if high - low > 1]
-    table = pad_rows([[text, *path] for text, path in zip(distinct.texts, paths, strict=True)])
-    return distinct.build_hierarchy(table, "numeric" if isinstance(keys[0], Fraction) else "categorical")
 
 
 def _make_sort_keys(distinct: DistinctValues, order: Sequence[Any] | None) -> list[Any]:
@@ -569,22 +658,6 @@ def _make_sort_keys(distinct: DistinctValues, order: Sequence[Any] | None) -> li
             f"{lacking} of {len(distinct.texts)} distinct values are not in the order.", attempt="every value once."
         )
     return [position_of_value[text] for text in distinct.texts]
-
-
-def format_span(first: str, last: str) -> str:
-    return first if first == last else f"{first} .. {last}"
-
-
-_CALENDAR_LABEL_PATTERN = re.compile(r"(\d{4})(?:-(\d{2})|-Q([1-4])|(s))?")
-_BAND_LABEL_PATTERN = re.compile(r"\[([^,]+), ([^,\])]+)([\])])")
-_LAST_YEAR = 9999
-
-
-def parse_node_ends(builder: str, label: str) -> tuple[str, str] | None:
-    """Return both ends of a node by its label, or None where the builder takes them from data or leaves one open."""
-    if builder == "dates":
-        return _parse_calendar_ends(label)
-    return _parse_band_ends(label) if builder in ("intervals", "edges") else None
 
 
 def _parse_calendar_ends(label: str) -> tuple[str, str] | None:
@@ -621,81 +694,3 @@ def _parse_band_ends(label: str) -> tuple[str, str] | None:
         return format_decimal(Decimal(match[1])), format_decimal(Decimal(match[2]))
     except InvalidOperation:  # an edge that no decimal is, as a third
         return None
-
-
-def prefixes(
-    values: Any, keep: Sequence[int] | None = None, *, mask: str = "*", rows: Sequence[int] | None = None
-) -> BuiltHierarchy:
-    """Build one level for each number of characters kept, by default every one that groups.
-
-    A code that is no longer than that stays as it is. Codes that look like numbers have often lost their zeros: keep
-    such a column as text.
-    """
-    distinct = DistinctValues.from_values(values, rows)
-    width = max(len(text) for text in distinct.texts)
-    lengths = list(range(width - 1, 0, -1)) if keep is None else list(keep)
-    if len(mask) != 1:
-        raise HierarchyError("A mask is one character.", attempt='mask = "*".')
-    if any(length < 1 for length in lengths) or sorted(set(lengths), reverse=True) != lengths:
-        raise HierarchyError("Prefix lengths must be whole numbers in falling order.", attempt="keep = [3, 2].")
-
-    def redact(text: str, length: int) -> str:
-        return text if len(text) <= length else text[:length] + mask * (width - length)
-
-    table = [[text, *(redact(text, length) for length in lengths), ROOT] for text in sorted(distinct.texts)]
-    return distinct.build_hierarchy(drop_idle_levels(table) if keep is None else table)
-
-
-__all__ = ["BUILDERS", "BuiltHierarchy", "balanced", "build", "dates", "edges", "from_amnesia", "from_frame", "from_tree",
-           "grouped", "intervals", "ordered", "prefixes", "quantiles"]  # fmt: skip
-
-
-def _build_edges(values: Any, edges: Sequence[Any], *, rows: Sequence[int] | None = None) -> BuiltHierarchy:
-    """Build from a job's `edges = [18, 65]` or, with several levels, `edges = [[18, 30, 65], [18, 65]]`."""
-    nested = bool(edges) and isinstance(edges[0], Sequence) and not isinstance(edges[0], str)
-    return _bands_between(values, *(edges if nested else [edges]), rows=rows)
-
-
-_bands_between = edges
-
-BUILDERS: dict[str, Callable[..., BuiltHierarchy]] = {
-    "intervals": intervals,
-    "edges": _build_edges,
-    "quantiles": quantiles,
-    "prefixes": prefixes,
-    "dates": dates,
-    "balanced": balanced,
-}
-"""The builders that a job file names; each takes the column's values first, and by name the rows of each value."""
-
-
-def build(
-    asked: Mapping[str, Any], values: Any, rows: Sequence[int] | None = None, name: str = "hierarchy"
-) -> Hierarchy:
-    """Build a hierarchy from a job file's options: `{build = "intervals", width = 10}`."""
-    request = dict(asked)
-    asked = dict(asked)
-    kind = asked.pop("build", None)
-    if kind not in BUILDERS:
-        raise HierarchyError(
-            f"The hierarchy of {name!r} is to be built by {kind!r}.", attempt=suggest(str(kind), BUILDERS)
-        )
-    builder = BUILDERS[kind]
-    parameters = [
-        parameter for parameter in inspect.signature(builder).parameters if parameter not in ("values", "rows")
-    ]
-    for parameter in asked:
-        if parameter not in parameters:
-            raise HierarchyError(
-                f"The builder {kind!r} has no parameter {parameter!r}.", attempt=suggest(parameter, parameters)
-            )
-    try:
-        return replace(builder(values, **asked, rows=rows), request=request)
-    except TypeError:
-        raise HierarchyError(
-            f"The builder {kind!r} lacks a parameter or has one of the wrong type.", attempt=f"{', '.join(parameters)}."
-        ) from None
-    except HierarchyError as error:
-        raise HierarchyError(
-            f"The hierarchy of {name!r}: {error.what}", why=error.why, attempt=error.attempt, values=error.values
-        ) from None

@@ -67,20 +67,6 @@ def propose_builder(series: pl.Series, name: str = "") -> tuple[dict[str, Any], 
     }, f"{value_count} without an order of meaning: better name groups of your own; a balanced tree for now"
 
 
-def _all_match(values: pl.Series, pattern: str) -> bool:
-    return values.dtype == pl.String and len(values) > 0 and bool(values.str.contains(pattern).all())
-
-
-def _are_codes(values: pl.Series) -> bool:
-    """Tell whether texts have one length and a digit in them, and several share a prefix."""
-    if values.dtype != pl.String or values.str.len_chars().n_unique() != 1:
-        return False
-    length = int(values.str.len_chars()[0])
-    return (
-        length > 1 and bool(values.str.contains(r"\d").all()) and values.str.head(length - 1).n_unique() < len(values)
-    )
-
-
 def choose_round_width(numbers: pl.Series, bands: int = TARGET_BANDS) -> int | float:
     """Choose a round width (1, 2 or 5 times a power of ten) that divides the range into about `bands` bands."""
     reach = float(cast("float", numbers.max())) - float(cast("float", numbers.min()))
@@ -112,3 +98,17 @@ def format_source_options(source: Source | None) -> str:
     if source.encoding != "utf-8":
         words.append(f"--encoding {quote(source.encoding)}")
     return " ".join([*words, *(f"--missing {quote(mark)}" for mark in source.missing)])
+
+
+def _all_match(values: pl.Series, pattern: str) -> bool:
+    return values.dtype == pl.String and len(values) > 0 and bool(values.str.contains(pattern).all())
+
+
+def _are_codes(values: pl.Series) -> bool:
+    """Tell whether texts have one length and a digit in them, and several share a prefix."""
+    if values.dtype != pl.String or values.str.len_chars().n_unique() != 1:
+        return False
+    length = int(values.str.len_chars()[0])
+    return (
+        length > 1 and bool(values.str.contains(r"\d").all()) and values.str.head(length - 1).n_unique() < len(values)
+    )

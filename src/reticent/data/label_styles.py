@@ -43,6 +43,14 @@ from reticent.data.rounding import (
 )
 from reticent.errors import ColumnError
 
+MIN_PAD_UNITS = 20  # a pad of fractions is a multiple of a round unit of which its width has at least as many
+_UNITS_PER_HOUR = {"ms": 3_600_000, "us": 3_600_000_000, "ns": 3_600_000_000_000}
+
+LONE_ONE_IN = 10
+MIN_LONE_SHARE = Fraction(1, LONE_ONE_IN)
+"""From this share of its distinct values on that one person alone has, a column of whole numbers is snapped unless it asks for another style."""
+MAX_EXACT_INTEGER = 2**53  # doubles beyond it lie further apart than 1: a round number near one may be no double
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class WidenedDomain(RangeDomain):
@@ -170,16 +178,6 @@ def copy_range_fields(domain: RangeDomain) -> dict[str, Any]:
     return {field.name: getattr(domain, field.name) for field in fields(RangeDomain)}
 
 
-MIN_PAD_UNITS = 20  # a pad of fractions is a multiple of a round unit of which its width has at least as many
-_UNITS_PER_HOUR = {"ms": 3_600_000, "us": 3_600_000_000, "ns": 3_600_000_000_000}
-
-
-LONE_ONE_IN = 10
-MIN_LONE_SHARE = Fraction(1, LONE_ONE_IN)
-"""From this share of its distinct values on that one person alone has, a column of whole numbers is snapped unless it asks for another style."""
-MAX_EXACT_INTEGER = 2**53  # doubles beyond it lie further apart than 1: a round number near one may be no double
-
-
 def use_tight_labels(columns: Mapping[str, Column]) -> dict[str, Column]:
     """Declare tight labels for quasi-identifiers that declare none.
 
@@ -266,6 +264,16 @@ def explain_snapping(quasi: Sequence[Domain]) -> list[str]:
     ]
 
 
+def narrow_labels(domain: WidenedDomain, first: int, last: int) -> RangeDomain:
+    """Choose the same labels for the codes first .. last.
+
+    Values that were withheld beyond these codes then leave no trace in a step or a limit.
+    """
+    # The style that was chosen for all values stays the same.
+    alone = MIN_LONE_SHARE if isinstance(domain, SnappedDomain) else Fraction(0)
+    return _style_line(domain.tight, domain.column, (first, last), alone)
+
+
 def _snap_bands(domain: BandDomain, column: Column, alone: Fraction, tree: Hierarchy | None) -> BandDomain:
     """Give nodes of a built hierarchy ends of their own: calendar steps, the edges of bands, or round numbers."""
     declared = column.labels
@@ -321,11 +329,8 @@ def _has_fractions(domain: RangeDomain | BandDomain) -> bool:
     real = domain.kind == "numeric" and domain.dtype.startswith(("Float", "Decimal"))
     if not real or max(abs(Decimal(text)) for text in domain.texts) > MAX_EXACT_INTEGER:
         return False
-    return any(not _is_integer(Decimal(text)) for text in domain.texts)
-
-
-def _is_integer(number: Decimal) -> bool:
-    return number == number.to_integral_value()
+    numbers = [Decimal(text) for text in domain.texts]
+    return any(number != number.to_integral_value() for number in numbers)
 
 
 def _style_line(
@@ -343,16 +348,6 @@ def _style_line(
         return domain
     make = _make_padded if options.style == "padded" else _make_snapped
     return make(domain, column, options, is_fine, code_span or (0, len(domain.texts) - 1))
-
-
-def narrow_labels(domain: WidenedDomain, first: int, last: int) -> RangeDomain:
-    """Choose the same labels for the codes first .. last.
-
-    Values that were withheld beyond these codes then leave no trace in a step or a limit.
-    """
-    # The style that was chosen for all values stays the same.
-    alone = MIN_LONE_SHARE if isinstance(domain, SnappedDomain) else Fraction(0)
-    return _style_line(domain.tight, domain.column, (first, last), alone)
 
 
 def _make_snapped(

@@ -25,6 +25,29 @@ MAX_DECIMAL_DIGITS = 38
 FIRST_DAY = -719_162  # 0001-01-01, in days from 1970-01-01
 LAST_DAY = 2_932_896  # 9999-12-31
 _CANONICAL_NUMBER_PATTERN = r"^-?(0|[1-9]\d*)(\.\d+)?$"
+_DATETIME_DTYPE_PATTERN = re.compile(r"Datetime\(time_unit='(ms|us|ns)', time_zone=(?:None|'([^']*)')\)")
+_DECIMAL_DTYPE_PATTERN = re.compile(r"Decimal\(precision=(\d+), scale=(\d+)\)")
+_SIMPLE_DTYPES = {
+    str(dtype): dtype
+    for dtype in (
+        pl.Int8,
+        pl.Int16,
+        pl.Int32,
+        pl.Int64,
+        pl.Int128,
+        pl.UInt8,
+        pl.UInt16,
+        pl.UInt32,
+        pl.UInt64,
+        pl.Float32,
+        pl.Float64,
+        pl.String,
+        pl.Boolean,
+        pl.Date,
+        pl.Time,
+        pl.Null,
+    )
+}
 
 
 def to_comparable(name: str, series: pl.Series) -> pl.Series:
@@ -76,13 +99,6 @@ def spells_numbers(texts: pl.Series) -> bool:
     )
 
 
-def _make_unreadable_error(name: str, raw: pl.Series, bad: pl.Series, kind: str) -> ColumnError:
-    return ColumnError(
-        f"Column {name!r} is declared {kind}, but {int(bad.sum())} of its {len(raw)} distinct values do not read as one.",
-        attempt='missing = ["?"] in [source] if they stand for nothing, or type = "categorical".',
-    )
-
-
 def parse_numbers(name: str, raw: pl.Series) -> pl.Series:
     """Parse values as numbers: text where all of it reads as numbers, whole ones as integers."""
     if raw.dtype == pl.Boolean:
@@ -102,12 +118,6 @@ def parse_numbers(name: str, raw: pl.Series) -> pl.Series:
     return numbers
 
 
-def _count_max_digits(texts: pl.Series, pattern: str) -> int:
-    """Return the most characters that a pattern's group matches in any text."""
-    lengths = texts.str.extract(pattern).str.len_chars().fill_null(0).to_list()
-    return max(lengths, default=0)
-
-
 def parse_exact_numbers(texts: pl.Series) -> pl.Series:
     """Parse decimal numbers exactly: as doubles or 64-bit integers where these hold all of them, else as decimals.
 
@@ -125,40 +135,6 @@ def parse_exact_numbers(texts: pl.Series) -> pl.Series:
     if distinct.str.contains(_DECIMAL_PATTERN).all() and integer_digits + decimal_digits <= MAX_DECIMAL_DIGITS:
         return texts.str.to_decimal(scale=decimal_digits).cast(pl.Decimal(MAX_DECIMAL_DIGITS, decimal_digits))
     return texts
-
-
-def _require_exact(name: str, raw: pl.Series, text: pl.Series, numbers: pl.Series) -> None:
-    if (is_inexact := _find_inexact(text, numbers)).any():
-        raise ColumnError(
-            f"Column {name!r} is numeric, but {int(is_inexact.sum())} of its {len(raw)} distinct values have too many digits.",
-            why="As numbers they would be rounded, and different values could become one.",
-            attempt='fewer digits, or type = "categorical".',
-        )
-
-
-def _cast_numbers(text: pl.Series) -> pl.Series:
-    """Cast texts to numbers, null where they are none; to 64-bit integers where all of them are whole and fit."""
-    if len(text) == 0 or text.str.contains(_INTEGER_PATTERN).all():
-        for dtype in (pl.Int64, pl.UInt64):
-            if not (numbers := text.cast(dtype, strict=False)).null_count():
-                return numbers
-    return text.cast(pl.Float64, strict=False)
-
-
-def _find_inexact(text: pl.Series, numbers: pl.Series) -> pl.Series:
-    """Find numbers that are not the texts they were read from, but their nearest double."""
-    if not numbers.dtype.is_float():
-        return pl.Series([False] * len(text), dtype=pl.Boolean)
-    are_long = text.str.contains(_LONG_DIGITS_PATTERN).fill_null(False).to_list()
-    pairs = zip(text.to_list(), numbers.to_list(), are_long, strict=True)
-    return pl.Series(
-        [is_long and number is not None and not _is_exact(digits, number) for digits, number, is_long in pairs],
-        dtype=pl.Boolean,
-    )
-
-
-def _is_exact(text: str, number: float) -> bool:
-    return isfinite(number) and Decimal(text) == Decimal(repr(number))
 
 
 def is_beyond_calendar(value: pl.Expr, dtype: pl.DataType) -> pl.Expr:
@@ -217,31 +193,6 @@ def categories_to_texts(series: pl.Series, counts: np.ndarray) -> tuple[pl.Serie
     return values.cast(pl.String), rows[category.fill_null(missing).to_numpy()].astype(np.int64)
 
 
-_DATETIME_DTYPE_PATTERN = re.compile(r"Datetime\(time_unit='(ms|us|ns)', time_zone=(?:None|'([^']*)')\)")
-_DECIMAL_DTYPE_PATTERN = re.compile(r"Decimal\(precision=(\d+), scale=(\d+)\)")
-_SIMPLE_DTYPES = {
-    str(dtype): dtype
-    for dtype in (
-        pl.Int8,
-        pl.Int16,
-        pl.Int32,
-        pl.Int64,
-        pl.Int128,
-        pl.UInt8,
-        pl.UInt16,
-        pl.UInt32,
-        pl.UInt64,
-        pl.Float32,
-        pl.Float64,
-        pl.String,
-        pl.Boolean,
-        pl.Date,
-        pl.Time,
-        pl.Null,
-    )
-}
-
-
 def parse_dtype(name: str) -> pl.DataType:
     if name in _SIMPLE_DTYPES:
         return _SIMPLE_DTYPES[name]()
@@ -270,3 +221,50 @@ def parse_texts(texts: Sequence[str | None] | pl.Series, dtype: str, *, strict: 
     if kind == pl.Time:
         return series.str.to_time("%H:%M:%S%.f")
     return series.cast(kind, strict=strict)
+
+
+def _make_unreadable_error(name: str, raw: pl.Series, bad: pl.Series, kind: str) -> ColumnError:
+    return ColumnError(
+        f"Column {name!r} is declared {kind}, but {int(bad.sum())} of its {len(raw)} distinct values do not read as one.",
+        attempt='missing = ["?"] in [source] if they stand for nothing, or type = "categorical".',
+    )
+
+
+def _count_max_digits(texts: pl.Series, pattern: str) -> int:
+    """Return the most characters that a pattern's group matches in any text."""
+    lengths = texts.str.extract(pattern).str.len_chars().fill_null(0).to_list()
+    return max(lengths, default=0)
+
+
+def _require_exact(name: str, raw: pl.Series, text: pl.Series, numbers: pl.Series) -> None:
+    if (is_inexact := _find_inexact(text, numbers)).any():
+        raise ColumnError(
+            f"Column {name!r} is numeric, but {int(is_inexact.sum())} of its {len(raw)} distinct values have too many digits.",
+            why="As numbers they would be rounded, and different values could become one.",
+            attempt='fewer digits, or type = "categorical".',
+        )
+
+
+def _cast_numbers(text: pl.Series) -> pl.Series:
+    """Cast texts to numbers, null where they are none; to 64-bit integers where all of them are whole and fit."""
+    if len(text) == 0 or text.str.contains(_INTEGER_PATTERN).all():
+        for dtype in (pl.Int64, pl.UInt64):
+            if not (numbers := text.cast(dtype, strict=False)).null_count():
+                return numbers
+    return text.cast(pl.Float64, strict=False)
+
+
+def _find_inexact(text: pl.Series, numbers: pl.Series) -> pl.Series:
+    """Find numbers that are not the texts they were read from, but their nearest double."""
+    if not numbers.dtype.is_float():
+        return pl.Series([False] * len(text), dtype=pl.Boolean)
+    are_long = text.str.contains(_LONG_DIGITS_PATTERN).fill_null(False).to_list()
+    pairs = zip(text.to_list(), numbers.to_list(), are_long, strict=True)
+    return pl.Series(
+        [is_long and number is not None and not _is_exact(digits, number) for digits, number, is_long in pairs],
+        dtype=pl.Boolean,
+    )
+
+
+def _is_exact(text: str, number: float) -> bool:
+    return isfinite(number) and Decimal(text) == Decimal(repr(number))

@@ -33,6 +33,11 @@ from reticent.data.source import collect_frame, is_text
 from reticent.data.text_formats import parse_declared
 from reticent.errors import ColumnError, pluralize
 
+MAX_EXACT_INTEGER = 2**53  # whole numbers up to here are exact in double precision
+MAX_UNIQUE_PERCENT = 10  # per cent of the rows that may have a value of their own
+PairCounter = Callable[[list[str]], pl.DataFrame]
+"""Returns the pairs of values of two columns, and the number of rows of each pair."""
+
 
 @dataclass(frozen=True, slots=True)
 class ValueFrequencies:
@@ -65,10 +70,6 @@ def read_frequencies(names: Iterable[str], counted: pl.DataFrame) -> dict[str, V
             counted[f"missing {name}"].item(), len(times), int((times == 1).sum()), int(max_times)
         )
     return frequencies
-
-
-MAX_EXACT_INTEGER = 2**53  # whole numbers up to here are exact in double precision
-MAX_UNIQUE_PERCENT = 10  # per cent of the rows that may have a value of their own
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,41 +218,6 @@ def describe_rounded_to_zero(counts: Mapping[str, int], columns: Mapping[str, Co
     ]
 
 
-def _build_number_expr(name: str, dtype: pl.DataType) -> pl.Expr:
-    """Read a column in double precision: null where it is missing, NaN where it is no number."""
-    if is_text(dtype):
-        text = pl.col(name).cast(pl.String).str.strip_chars()
-        return pl.when(text.is_not_null()).then(text.cast(pl.Float64, strict=False).fill_null(float("nan")))
-    number = pl.col(name).cast(pl.Float64, strict=False)
-    return number.fill_nan(None) if dtype.is_float() else number
-
-
-def _round_to_multiple(number: pl.Expr, step: int | float) -> pl.Expr:
-    count = (number / step).round(mode="half_to_even")
-    return count.cast(pl.Int64) * step if isinstance(step, int) else count * step
-
-
-def _require_numbers(lazy: pl.LazyFrame, numbers: Mapping[str, pl.Expr]) -> None:
-    expressions = [number.is_finite().not_().sum().alias(f"unread {name}") for name, number in numbers.items()]
-    expressions += [
-        (number.is_finite() & (number.abs() > MAX_EXACT_INTEGER)).sum().alias(f"beyond {name}")
-        for name, number in numbers.items()
-    ]
-    counted = collect_frame(lazy.select(expressions), "Reading carried numbers").row(0, named=True)
-    for name in numbers:
-        if rows := counted[f"unread {name}"]:
-            raise ColumnError(
-                f"Column {name!r} is to be rounded, but {rows} of its values are no numbers.",
-                attempt='missing = ["?"] in [source] if they stand for nothing, or leaving round_to out.',
-            )
-        if rows := counted[f"beyond {name}"]:
-            raise ColumnError(
-                f"Column {name!r} is to be rounded, but {rows} of its values are beyond 2^53.",
-                why="Double precision does not hold such numbers exactly.",
-                attempt="smaller numbers, or leaving round_to out.",
-            )
-
-
 def summarize_passthrough(
     columns: Mapping[str, Column], rows: int, repeats: Mapping[str, ValueFrequencies]
 ) -> tuple[PassthroughColumn, ...]:
@@ -366,10 +332,6 @@ def build_profile(
     )
 
 
-PairCounter = Callable[[list[str]], pl.DataFrame]
-"""Returns the pairs of values of two columns, and the number of rows of each pair."""
-
-
 def describe_uncovered(
     count_pairs: PairCounter, columns: Mapping[str, Column], carried: Iterable[PassthroughColumn]
 ) -> tuple[tuple[PassthroughColumn, ...], list[str]]:
@@ -388,6 +350,45 @@ def describe_uncovered(
     return tuple(associated), sentences
 
 
+def cast_columns(lazy: pl.LazyFrame, columns: Mapping[str, Column]) -> pl.LazyFrame:
+    return round_passthrough(cast_passthrough(parse_declared(lazy, columns), columns), columns)
+
+
+def _build_number_expr(name: str, dtype: pl.DataType) -> pl.Expr:
+    """Read a column in double precision: null where it is missing, NaN where it is no number."""
+    if is_text(dtype):
+        text = pl.col(name).cast(pl.String).str.strip_chars()
+        return pl.when(text.is_not_null()).then(text.cast(pl.Float64, strict=False).fill_null(float("nan")))
+    number = pl.col(name).cast(pl.Float64, strict=False)
+    return number.fill_nan(None) if dtype.is_float() else number
+
+
+def _round_to_multiple(number: pl.Expr, step: int | float) -> pl.Expr:
+    count = (number / step).round(mode="half_to_even")
+    return count.cast(pl.Int64) * step if isinstance(step, int) else count * step
+
+
+def _require_numbers(lazy: pl.LazyFrame, numbers: Mapping[str, pl.Expr]) -> None:
+    expressions = [number.is_finite().not_().sum().alias(f"unread {name}") for name, number in numbers.items()]
+    expressions += [
+        (number.is_finite() & (number.abs() > MAX_EXACT_INTEGER)).sum().alias(f"beyond {name}")
+        for name, number in numbers.items()
+    ]
+    counted = collect_frame(lazy.select(expressions), "Reading carried numbers").row(0, named=True)
+    for name in numbers:
+        if rows := counted[f"unread {name}"]:
+            raise ColumnError(
+                f"Column {name!r} is to be rounded, but {rows} of its values are no numbers.",
+                attempt='missing = ["?"] in [source] if they stand for nothing, or leaving round_to out.',
+            )
+        if rows := counted[f"beyond {name}"]:
+            raise ColumnError(
+                f"Column {name!r} is to be rounded, but {rows} of its values are beyond 2^53.",
+                why="Double precision does not hold such numbers exactly.",
+                attempt="smaller numbers, or leaving round_to out.",
+            )
+
+
 def _describe_guess(pairs: pl.DataFrame, name: str, rows: int) -> str:
     """Describe how much better a sensitive value is guessed by someone who knows the carried one.
 
@@ -398,7 +399,3 @@ def _describe_guess(pairs: pl.DataFrame, name: str, rows: int) -> str:
     guessed_without = pairs.group_by(sensitive).agg(pl.col(count).sum())[count].max()
     shares = (float(rows_right or 0) / rows for rows_right in (guessed_with, guessed_without))  # type: ignore[arg-type]  # counts
     return "; who knows it guesses {!r} in {:.1%} of the rows, who does not in {:.1%}".format(name, *shares)
-
-
-def cast_columns(lazy: pl.LazyFrame, columns: Mapping[str, Column]) -> pl.LazyFrame:
-    return round_passthrough(cast_passthrough(parse_declared(lazy, columns), columns), columns)

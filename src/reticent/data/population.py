@@ -6,12 +6,16 @@ value is not below it; both are its code where the domain has it. A label that c
 value iff lo <= down and up <= hi. A value that the domain does not contain (and one outside its range) lies in no
 span of codes, only under `*`, for which `Domain.find_covered_codes` gives -1 .. size. A number or date beyond a
 declared top or bottom is placed at the bound, as it would be published.
+
+A promise names its population by a path alone, and a steward's tables come out of one system; so `read_population`
+reads it as the job's own table is read, with the same null values, delimiter, encoding and formats. A population's
+column that does not read in the job's format stays as it is, and is refused if it reads as no date or number at all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +24,12 @@ import polars as pl
 
 from reticent.data.codec import COUNT_COLUMN
 from reticent.data.column_types import require_supported_types
-from reticent.data.columns import clip_values, quasi
+from reticent.data.columns import Column, clip_values, quasi
 from reticent.data.csv import suggest_column
 from reticent.data.domain import BandDomain, Domain, RangeDomain
 from reticent.data.parsing import parse_dates, parse_numbers, parse_texts, to_comparable
 from reticent.data.source import Source, collect_frame, scan_source
+from reticent.data.text_formats import parse_stated
 from reticent.errors import ColumnError, pluralize, quote_list
 
 
@@ -88,6 +93,26 @@ class LoadedPopulation:
 
     named: Any
     rows: pl.DataFrame
+
+
+def read_population(
+    source: Source, population: Any, columns: Mapping[str, Column], domains: Sequence[Domain]
+) -> LoadedPopulation:
+    """Read the values that a population has in the columns of these domains, as the job's own `source` is read."""
+    lazy = _scan_like_source(source, population)
+    present = set(lazy.collect_schema().names())
+    types = {domain.name: str(domain.dtype) for domain in domains if domain.name in present}
+    rows = collect_frame(lazy.select(list(types)), "Reading the population") if types else lazy.collect()
+    formatted = {name: columns[name] for name in types if columns[name].format is not None}
+    return LoadedPopulation(population, parse_stated(rows, formatted, types))
+
+
+def _scan_like_source(source: Source, population: Any) -> pl.LazyFrame:
+    if isinstance(population, Source):
+        return scan_source(population)
+    if isinstance(population, str | Path):
+        return scan_source(replace(source, path=str(population), url=None, table=None, query=None))
+    return scan_source(Source(missing=source.missing), population)
 
 
 def scan_population(population: Any) -> pl.LazyFrame:

@@ -113,9 +113,8 @@ def open_source(source: Source, frame: Any = None, *, by_pieces: bool = False) -
         scan = _scan_files(source, by_pieces)
     schema = _collect_schema(scan.rows)
     if not len(schema):
-        raise SourceError(
-            "The source has no columns.", why=_describe_origin(source), attempt="a file with a header line."
-        )
+        origin = f"Read from {source.path}." if source.path else "Read from a frame."
+        raise SourceError("The source has no columns.", why=origin, attempt="a file with a header line.")
     if not source.missing:
         return scan
     return SourceScan(replace_null_values(scan.rows, schema, source.missing), scan.names)
@@ -135,6 +134,47 @@ def replace_null_values(lazy: pl.LazyFrame, schema: pl.Schema, null_values: tupl
         if values:
             expressions.append(pl.when(value.is_in(values).not_()).then(value))
     return lazy.with_columns(expressions) if expressions else lazy
+
+
+def is_text(dtype: pl.DataType) -> bool:
+    """Tell whether a type is text, or categories of it: these are published as plain text."""
+    return isinstance(dtype, pl.String | pl.Categorical | pl.Enum)
+
+
+def require_source_fits_memory(source: Source) -> None:
+    """Refuse a source of files whose rows cannot fit in memory."""
+    if source.url is None and source.path is not None:
+        require_fits_memory(resolve_files(source.path).paths)
+
+
+def require_not_empty(path: Path) -> None:
+    """Refuse a file without a byte: it has no header."""
+    try:
+        with open(path, "rb") as handle:
+            empty = not handle.read(1)
+    except OSError as error:
+        raise SourceUnreachable(f"The file {path.name} cannot be read: {error.strerror}.") from None
+    if empty:
+        raise SourceError(f"The file {path.name} is empty.", attempt="a file with a header line and rows.")
+
+
+def collect_frame(lazy: pl.LazyFrame, doing: str, engine: Literal["auto", "streaming"] = "auto") -> pl.DataFrame:
+    """Collect a lazy frame; the library's message is withheld, since it may quote a value."""
+    try:
+        return lazy.collect(engine=engine)
+    except BaseException as error:
+        raise _translate_error(error, doing, lazy) from None
+
+
+def iterate_batches(lazy: pl.LazyFrame, doing: str, rows: int) -> Iterator[pl.DataFrame]:
+    """Yield the rows in their order, `rows` at a time, keeping none; the library's messages are withheld."""
+    batches = lazy.collect_batches(chunk_size=rows, maintain_order=True, lazy=True, engine="streaming")
+    try:
+        yield from batches
+    except GeneratorExit:
+        raise
+    except BaseException as error:
+        raise _translate_error(error, doing, lazy) from None
 
 
 def _cast_null_values(null_values: tuple[str, ...], dtype: pl.DataType) -> Any:
@@ -164,20 +204,11 @@ def _collect_schema(lazy: pl.LazyFrame) -> pl.Schema:
         ) from None
 
 
-def is_text(dtype: pl.DataType) -> bool:
-    """Tell whether a type is text, or categories of it: these are published as plain text."""
-    return isinstance(dtype, pl.String | pl.Categorical | pl.Enum)
-
-
 def _list_frame_columns(frame: Any) -> list[str]:
     """List the column names as the frame has them, including repeated ones."""
     if isinstance(frame, pl.LazyFrame):
         return _collect_schema(frame).names()
     return [str(name) for name in getattr(frame, "column_names", None) or frame.columns]
-
-
-def _describe_origin(source: Source) -> str:
-    return f"Read from {source.path}." if source.path else "Read from a frame."
 
 
 def _scan_frame(frame: Any) -> pl.LazyFrame:
@@ -248,23 +279,6 @@ def _scan_files(source: Source, by_pieces: bool) -> SourceScan:
         ) from None
 
 
-def require_source_fits_memory(source: Source) -> None:
-    """Refuse a source of files whose rows cannot fit in memory."""
-    if source.url is None and source.path is not None:
-        require_fits_memory(resolve_files(source.path).paths)
-
-
-def require_not_empty(path: Path) -> None:
-    """Refuse a file without a byte: it has no header."""
-    try:
-        with open(path, "rb") as handle:
-            empty = not handle.read(1)
-    except OSError as error:
-        raise SourceUnreachable(f"The file {path.name} cannot be read: {error.strerror}.") from None
-    if empty:
-        raise SourceError(f"The file {path.name} is empty.", attempt="a file with a header line and rows.")
-
-
 def _scan_csv_files(files: FileSet, source: Source) -> SourceScan:
     dialects = [csv.sniff_csv(path, source.delimiter, source.quote, source.encoding) for path in files.paths]
     parts = [
@@ -305,25 +319,6 @@ def _scan_program_file(path: Path) -> pl.LazyFrame:
         raise SourceError(
             f"The file {path.name} cannot be read: {type(error).__name__}.", attempt="saving it as CSV."
         ) from None
-
-
-def collect_frame(lazy: pl.LazyFrame, doing: str, engine: Literal["auto", "streaming"] = "auto") -> pl.DataFrame:
-    """Collect a lazy frame; the library's message is withheld, since it may quote a value."""
-    try:
-        return lazy.collect(engine=engine)
-    except BaseException as error:
-        raise _translate_error(error, doing, lazy) from None
-
-
-def iterate_batches(lazy: pl.LazyFrame, doing: str, rows: int) -> Iterator[pl.DataFrame]:
-    """Yield the rows in their order, `rows` at a time, keeping none; the library's messages are withheld."""
-    batches = lazy.collect_batches(chunk_size=rows, maintain_order=True, lazy=True, engine="streaming")
-    try:
-        yield from batches
-    except GeneratorExit:
-        raise
-    except BaseException as error:
-        raise _translate_error(error, doing, lazy) from None
 
 
 def _is_columnar_scan(lazy: pl.LazyFrame) -> bool:

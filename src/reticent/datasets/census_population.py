@@ -87,8 +87,8 @@ WORK_PAY = (8, 6, 6, 6, 10, 5, 13, 4, 0, 0)
 # Sectors an occupation is drawn for: private, government, armed forces, own business, without pay.
 SECTOR = (0, 0, 1, 1, 1, 2, 3, 3, 4, 4)
 
-# The spread of pay that nothing above explains: a binomial of this many trials, so with standard deviation 20, cut
-# at so many points on both sides.
+# The spread of pay that nothing above explains: a binomial of NOISE_TRIALS trials, so with standard deviation 20, cut
+# at NOISE_REACH points on both sides.
 NOISE_TRIALS = 1600
 NOISE_REACH = 64
 
@@ -159,7 +159,7 @@ OCCUPATIONS = tuple(
         ("military", "protection", 8, 2, 12, 20, 1, 6),
     )
 )
-# Of an occupation's people, how many have a schooling so many steps from the usual one.
+# The weight of people in an occupation by the steps between their schooling and the usual one.
 SCHOOLING_DISTANCE = (60, 25, 8, 2, 1)
 
 RACE_WEIGHTS = (3080, 490, 36, 180, 40, 16, 124, 106, 24)  # of 4,096

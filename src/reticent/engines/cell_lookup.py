@@ -36,25 +36,6 @@ def find_cells(rows: pl.DataFrame, combinations: pl.DataFrame, cell: np.ndarray)
 
 
 @dataclass(frozen=True, eq=False)
-class _KeyColumn:
-    """One column of the key: how its values are numbered and how many numbers there are.
-
-    `ranked` are the counted packed keys of the columns before it: if the keys themselves would not fit 64 bits, their
-    ranks are packed instead.
-    """
-
-    name: str
-    number_values: Numbering
-    size: int
-    ranked: np.ndarray | None
-
-    def pack_key(self, key: np.ndarray, values: pl.Series) -> np.ndarray:
-        if self.ranked is not None:
-            key = _rank_keys(self.ranked, key)
-        return key * self.size + self.number_values(values)
-
-
-@dataclass(frozen=True, eq=False)
 class CellLocator:
     """Looks rows up among counted combinations."""
 
@@ -91,6 +72,53 @@ class CellLocator:
             return self.table[key]
         cells = pl.DataFrame({"key": key}).join(self.table, on="key", how="left", maintain_order="left")["cell"]
         return cells.fill_null(UNKNOWN_CELL).to_numpy()
+
+
+class CellRecount:
+    """Counts the rows of each cell again, batch by batch, as they are read to be published."""
+
+    def __init__(self, cells: Cells):
+        self.cells = cells
+        self.seen = np.zeros(len(cells), np.int64)
+
+    def add(self, cell: np.ndarray) -> None:
+        """Count rows in these cells; a row whose combination was not counted is refused at once."""
+        if len(cell) and cell.min() <= UNKNOWN_CELL:
+            raise make_source_changed_error()
+        self.seen += np.bincount(cell, minlength=len(self.seen))
+
+    def finish(self) -> None:
+        """Refuse if a cell does not have the rows that were counted."""
+        if not np.array_equal(self.seen, self.cells.counts):
+            raise make_source_changed_error()
+
+
+@contextmanager
+def translate_reread_errors() -> Iterator[None]:
+    """Turn a `SourceError` while rows are read again into one that the source has changed or is gone."""
+    try:
+        yield
+    except SourceError:
+        raise make_source_changed_error() from None
+
+
+@dataclass(frozen=True, eq=False)
+class _KeyColumn:
+    """One column of the key: how its values are numbered and how many numbers there are.
+
+    `ranked` are the counted packed keys of the columns before it: if the keys themselves would not fit 64 bits, their
+    ranks are packed instead.
+    """
+
+    name: str
+    number_values: Numbering
+    size: int
+    ranked: np.ndarray | None
+
+    def pack_key(self, key: np.ndarray, values: pl.Series) -> np.ndarray:
+        if self.ranked is not None:
+            key = _rank_keys(self.ranked, key)
+        return key * self.size + self.number_values(values)
 
 
 def _build_numbering(counted: pl.Series) -> tuple[Numbering, int]:
@@ -143,31 +171,3 @@ def _rank_keys(known_keys: np.ndarray, key: np.ndarray) -> np.ndarray:
     """Return the rank of each key among the known ones; an unknown key ranks after all of them."""
     position = np.minimum(np.searchsorted(known_keys, key), max(len(known_keys) - 1, 0))
     return np.where(known_keys[position] == key, position, len(known_keys)) if len(known_keys) else position
-
-
-class CellRecount:
-    """Counts the rows of each cell again, batch by batch, as they are read to be published."""
-
-    def __init__(self, cells: Cells):
-        self.cells = cells
-        self.seen = np.zeros(len(cells), np.int64)
-
-    def add(self, cell: np.ndarray) -> None:
-        """Count rows in these cells; a row whose combination was not counted is refused at once."""
-        if len(cell) and cell.min() <= UNKNOWN_CELL:
-            raise make_source_changed_error()
-        self.seen += np.bincount(cell, minlength=len(self.seen))
-
-    def finish(self) -> None:
-        """Refuse if a cell does not have the rows that were counted."""
-        if not np.array_equal(self.seen, self.cells.counts):
-            raise make_source_changed_error()
-
-
-@contextmanager
-def translate_reread_errors() -> Iterator[None]:
-    """Turn a `SourceError` while rows are read again into one that the source has changed or is gone."""
-    try:
-        yield
-    except SourceError:
-        raise make_source_changed_error() from None

@@ -25,10 +25,35 @@ from reticent.data.source import collect_frame, is_text, iterate_batches
 from reticent.kernels.cell_tallies import tally_numbers
 
 MAX_ARRAY_COMBINATIONS = 1 << 24  # possible combinations that are tallied in an array, 8 bytes each
-MAX_COMBINATIONS_PER_ROW = 32  # of them for each row so far, so that a small table needs no large array
-BATCH_ROWS = 1 << 19  # rows looked at together
-BLOCK_ROWS = 1 << 16  # of them packed at once, so that memory is used again and not asked for anew
-MAX_HELD_ROWS = 1 << 21  # rows that cannot be tallied, held before all are grouped
+MAX_COMBINATIONS_PER_ROW = 32  # possible combinations for each row so far: a small table needs no large array
+BATCH_ROWS = 1 << 19  # rows that are read together
+BLOCK_ROWS = 1 << 16  # rows of a batch that are packed together: their arrays are used again
+MAX_HELD_ROWS = 1 << 21  # rows that cannot be tallied and are held in memory; beyond it, all rows are grouped
+MAX_HELD_VALUES = 1 << 20  # values of one column that are held in memory
+SPILL_PARTS = 64
+_SPILL_RECORD = np.dtype([("hash", "<u8"), ("times", "<i8")])
+
+
+def count_combinations(lazy: pl.LazyFrame, name: str, doing: str) -> pl.DataFrame:
+    """Return every combination of the frame's columns, with the number of its rows in a column `name`."""
+    counter = CombinationCounter()
+    uncounted = list[pl.DataFrame]()
+    for batch in iterate_batches(lazy, doing, BATCH_ROWS):
+        if counter.add(batch):
+            continue
+        if sum(map(len, uncounted)) + len(batch) > MAX_HELD_ROWS:
+            return _group_rows(lazy, name, doing)
+        uncounted.append(batch)
+    uncounted = [batch for batch in uncounted if not counter.add(batch, came_before=True)]  # more rows came since
+    rest = _group_rows(pl.concat(uncounted).lazy(), name, doing) if uncounted else None
+    if not counter.examples:
+        return _group_rows(lazy, name, doing) if rest is None else rest
+    combinations = counter.get_result(name)
+    if rest is None:
+        return combinations
+    keys = [key for key in combinations.columns if key != name]
+    summed = pl.concat([combinations, rest]).lazy().group_by(keys).agg(pl.col(name).sum())
+    return collect_frame(summed, doing)
 
 
 class CodeSpan(NamedTuple):
@@ -47,24 +72,6 @@ class CodeSpan(NamedTuple):
         if self.high < self.low or other.high < other.low:  # every value of one is missing
             return (other if self.high < self.low else self)._replace(missing=True)
         return CodeSpan(min(self.low, other.low), max(self.high, other.high), self.missing or other.missing)
-
-
-def count_combinations(lazy: pl.LazyFrame, name: str, doing: str) -> pl.DataFrame:
-    """Return every combination of the frame's columns, with the number of its rows in a column `name`."""
-    counter = CombinationCounter()
-    uncounted = list[pl.DataFrame]()
-    for batch in iterate_batches(lazy, doing, BATCH_ROWS):
-        if counter.add(batch):
-            continue
-        if sum(map(len, uncounted)) + len(batch) > MAX_HELD_ROWS:
-            return _group_rows(lazy, name, doing)
-        uncounted.append(batch)
-    uncounted = [batch for batch in uncounted if not counter.add(batch, came_before=True)]  # more rows came since
-    rest = _group_rows(pl.concat(uncounted).lazy(), name, doing) if uncounted else None
-    if not counter.examples:
-        return _group_rows(lazy, name, doing) if rest is None else rest
-    combinations = counter.get_result(name)
-    return combinations if rest is None else _merge_counts(pl.concat([combinations, rest]), name, doing)
 
 
 class CombinationCounter:
@@ -143,42 +150,6 @@ class CombinationCounter:
             words -= span.low
 
 
-def _to_numbers(series: pl.Series) -> pl.Series:
-    """Return the numbers behind a column, also of categories, dates and booleans."""
-    return series.cast(pl.UInt8) if series.dtype == pl.Boolean else series.to_physical()
-
-
-def _has_numbers(numbers: pl.Series) -> bool:
-    return numbers.dtype.is_integer() and numbers.dtype not in (pl.Int128, pl.UInt128)
-
-
-def _find_span(numbers: pl.Series) -> CodeSpan:
-    low: Any = numbers.min()  # whole numbers, or None where all are missing
-    high: Any = numbers.max()
-    return CodeSpan(0, -1, True) if low is None else CodeSpan(low, high, numbers.null_count() > 0)
-
-
-def _to_array(numbers: pl.Series, span: CodeSpan) -> np.ndarray:
-    """Return every row's number; a missing value has the one after the greatest."""
-    if numbers.null_count() or numbers.dtype == pl.UInt64:
-        numbers = numbers.cast(pl.Int64).fill_null(span.high + 1)
-    return numbers.to_numpy()
-
-
-def _group_rows(lazy: pl.LazyFrame, name: str, doing: str) -> pl.DataFrame:
-    return collect_frame(lazy.group_by(lazy.collect_schema().names()).len(name=name), doing, engine="streaming")
-
-
-def _merge_counts(counted: pl.DataFrame, name: str, doing: str) -> pl.DataFrame:
-    keys = [key for key in counted.columns if key != name]
-    return collect_frame(counted.lazy().group_by(keys).agg(pl.col(name).sum()), doing)
-
-
-MAX_HELD_VALUES = 1 << 20  # values of one column that are held in memory
-SPILL_PARTS = 64
-_SPILL_RECORD = np.dtype([("hash", "<u8"), ("times", "<i8")])
-
-
 class FrequencyCounter:
     """Counts the values of one column, batch by batch; `make_temp_dir` is called once there are too many for memory."""
 
@@ -235,6 +206,32 @@ class FrequencyCounter:
         record = np.fromfile(path, _SPILL_RECORD)
         path.unlink()
         return _sum_by_hash([(record["hash"], record["times"])])[1]
+
+
+def _to_numbers(series: pl.Series) -> pl.Series:
+    """Return the numbers behind a column, also of categories, dates and booleans."""
+    return series.cast(pl.UInt8) if series.dtype == pl.Boolean else series.to_physical()
+
+
+def _has_numbers(numbers: pl.Series) -> bool:
+    return numbers.dtype.is_integer() and numbers.dtype not in (pl.Int128, pl.UInt128)
+
+
+def _find_span(numbers: pl.Series) -> CodeSpan:
+    low: Any = numbers.min()  # whole numbers, or None where all are missing
+    high: Any = numbers.max()
+    return CodeSpan(0, -1, True) if low is None else CodeSpan(low, high, numbers.null_count() > 0)
+
+
+def _to_array(numbers: pl.Series, span: CodeSpan) -> np.ndarray:
+    """Return every row's number; a missing value has the one after the greatest."""
+    if numbers.null_count() or numbers.dtype == pl.UInt64:
+        numbers = numbers.cast(pl.Int64).fill_null(span.high + 1)
+    return numbers.to_numpy()
+
+
+def _group_rows(lazy: pl.LazyFrame, name: str, doing: str) -> pl.DataFrame:
+    return collect_frame(lazy.group_by(lazy.collect_schema().names()).len(name=name), doing, engine="streaming")
 
 
 def _sum_by_hash(parts: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:

@@ -41,18 +41,6 @@ Frames = Iterator[pl.DataFrame]
 Schema = Mapping[str, pl.DataType]
 
 
-@dataclass(frozen=True, eq=False)
-class CountedTable:
-    """Cells, and the raw combinations that were counted, with the cell of each and its number of rows (`multiplicity`)."""
-
-    cells: Cells
-    columns: Mapping[str, Column]
-    combinations: pl.DataFrame
-    cell: np.ndarray
-    multiplicity: np.ndarray
-    passthrough_types: Mapping[str, str]
-
-
 def raise_no_temp_dir() -> Path:
     """Raise the error of an engine that got no factory for temporary folders."""
     raise InternalError("An engine needs a folder for what does not fit memory, and was given none.")
@@ -71,6 +59,18 @@ class EngineContext:
 
 
 DEFAULT_CONTEXT = EngineContext()
+
+
+@dataclass(frozen=True, eq=False)
+class CountedTable:
+    """Cells, and the raw combinations that were counted, with the cell of each and its number of rows (`multiplicity`)."""
+
+    cells: Cells
+    columns: Mapping[str, Column]
+    combinations: pl.DataFrame
+    cell: np.ndarray
+    multiplicity: np.ndarray
+    passthrough_types: Mapping[str, str]
 
 
 class Engine(Protocol):
@@ -135,6 +135,40 @@ class Engine(Protocol):
         """
 
 
+class PartitionedEngine(Protocol):
+    """An engine that keeps a table in parts."""
+
+    def map(self, function: Callable[..., Any], argument_lists: Iterable[tuple[Any, ...]]) -> list[Any]: ...
+
+    def count_combinations(self, rows: Any, names: list[str], folder: Path) -> Partitions:
+        """Count the distinct combinations of some columns (`MULTIPLICITY`) and persist them in a folder."""
+
+    def read_rows(self, rows: Any, names: list[str]) -> Partitions:
+        """Return some columns of the rows, as they are read."""
+
+    def number_partitions(self, count: int) -> Partitions:
+        """Make parts of one row each, which holds the part's number (`PART_NUMBER`)."""
+
+
+class Partitions(Protocol):
+    """A table in parts; nothing is computed until the parts are collected or persisted."""
+
+    def map_collect(self, function: Callable[..., Any], *arguments: Any, doing: str) -> list[Any]:
+        """Return what `function(frames, *arguments)` returns for each part that has rows."""
+
+    def map_partitions(self, function: Callable[..., Iterable[pl.DataFrame]], schema: Schema, *arguments: Any) -> Self:
+        """Return the parts made of the frames of `function(frames, number, *arguments)`; `number` is the part's."""
+
+    def repartition(self, by: str, parts: int) -> Self:
+        """Move the rows into this many parts: column `by`, of 32-bit integers, is the part of each row."""
+
+    def persist(self, folder: Path, doing: str) -> Self:
+        """Write the parts once; they are read from there afterwards."""
+
+    def iterate_partitions(self) -> Frames:
+        """Iterate over persisted parts, one after another; each is removed once it is read."""
+
+
 class PassProgress:
     """Reports a pass over `rows` rows to `progress`, at most every REPORT_SECONDS: the rows so far and the time left at this pace.
 
@@ -173,37 +207,3 @@ def format_duration(seconds: float) -> str:
     if seconds < 6000:
         return f"{round(seconds / 60)} min"
     return f"{seconds / 3600:.1f} h"
-
-
-class Partitions(Protocol):
-    """A table in parts; nothing is computed until the parts are collected or persisted."""
-
-    def map_collect(self, function: Callable[..., Any], *arguments: Any, doing: str) -> list[Any]:
-        """Return what `function(frames, *arguments)` returns for each part that has rows."""
-
-    def map_partitions(self, function: Callable[..., Iterable[pl.DataFrame]], schema: Schema, *arguments: Any) -> Self:
-        """Return the parts made of the frames of `function(frames, number, *arguments)`; `number` is the part's."""
-
-    def repartition(self, by: str, parts: int) -> Self:
-        """Move the rows into this many parts: column `by`, of 32-bit integers, is the part of each row."""
-
-    def persist(self, folder: Path, doing: str) -> Self:
-        """Write the parts once; they are read from there afterwards."""
-
-    def iterate_partitions(self) -> Frames:
-        """Iterate over persisted parts, one after another; each is removed once it is read."""
-
-
-class PartitionedEngine(Protocol):
-    """An engine that keeps a table in parts."""
-
-    def map(self, function: Callable[..., Any], argument_lists: Iterable[tuple[Any, ...]]) -> list[Any]: ...
-
-    def count_combinations(self, rows: Any, names: list[str], folder: Path) -> Partitions:
-        """Count the distinct combinations of some columns (`MULTIPLICITY`) and persist them in a folder."""
-
-    def read_rows(self, rows: Any, names: list[str]) -> Partitions:
-        """Return some columns of the rows, as they are read."""
-
-    def number_partitions(self, count: int) -> Partitions:
-        """Make parts of one row each, which holds the part's number (`PART_NUMBER`)."""

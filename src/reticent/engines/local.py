@@ -30,6 +30,63 @@ from reticent.randomness import Random
 from reticent.recipe.recipe import Recipe
 
 
+class LocalEngine:
+    """All rows in memory, by Polars."""
+
+    name: ClassVar[str] = "local"
+    distributed: ClassVar[bool] = False
+    regions: ClassVar[None] = None
+
+    def map(self, function: Callable[..., Any], argument_lists: Iterable[tuple[Any, ...]]) -> list[Any]:
+        return [function(*arguments) for arguments in argument_lists]
+
+    def scan(self, source: Source, frame: Any = None) -> SourceScan:
+        return sources.open_source(source, frame)
+
+    def cache(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        return collect_frame(rows, "Reading the rows").lazy()
+
+    def cast(self, rows: pl.LazyFrame, columns: Mapping[str, Column]) -> pl.LazyFrame:
+        return cast_columns(rows, columns)
+
+    def count_passthrough(self, rows: pl.LazyFrame, columns: Mapping[str, Column]) -> PassthroughCounts:
+        return count_passthrough(rows, columns)
+
+    def profile_columns(
+        self, rows: pl.LazyFrame, columns: Mapping[str, Column], context: EngineContext = DEFAULT_CONTEXT
+    ) -> passthrough.PassthroughProfile:
+        return passthrough.profile_columns(rows, columns)
+
+    def count(
+        self,
+        rows: pl.LazyFrame,
+        columns: Mapping[str, Column],
+        rows_per_person: int = 1,
+        context: EngineContext = DEFAULT_CONTEXT,
+    ) -> CountedTable:
+        return count_rows(rows, columns, rows_per_person)
+
+    def count_distinct_rows(self, rows: pl.LazyFrame, names: list[str]) -> pl.DataFrame:
+        return count_distinct_rows(rows, names)
+
+    def filter_equal(self, rows: pl.LazyFrame, by: str, value: pl.Series, names: list[str]) -> pl.LazyFrame:
+        return filter_equal(rows, by, value, names)
+
+    def apply(
+        self,
+        counted: CountedTable,
+        recipe: Recipe,
+        rng: Random,
+        rows: pl.LazyFrame,
+        place: np.ndarray | None = None,
+        context: EngineContext = DEFAULT_CONTEXT,
+    ) -> InMemoryRows:
+        return apply_recipe(counted, recipe, rng, rows, place)
+
+
+ENGINE = LocalEngine()
+
+
 def count_rows(lazy: pl.LazyFrame, columns: Mapping[str, Column], rows_per_person: int = 1) -> CountedTable:
     """Count rows into cells in one pass over them."""
     keys = [*find_columns_with_role(columns, Role.QUASI), *find_columns_with_role(columns, Role.SENSITIVE)]
@@ -103,40 +160,6 @@ def apply_recipe(
     return InMemoryRows(entry, len(entry))
 
 
-def _apply_to_passthrough(
-    counted: CountedTable, recipe: Recipe, rng: Random, lazy: pl.LazyFrame, carried: list[str], place: np.ndarray | None
-) -> InMemoryRows:
-    """Return each row's entry of the recipe and its passthrough columns, in shuffled order or sorted, without withheld rows."""
-    keys = counted.combinations.columns
-    with translate_reread_errors():
-        rows = collect_frame(
-            cast_texts_to_categories(lazy, keys).select(*keys, *carried), "Reading the carried columns"
-        )
-    cell = find_cells(rows.select(keys), counted.combinations, counted.cell)
-    recount = CellRecount(counted.cells)
-    recount.add(cell)
-    recount.finish()
-    entry = assign_outcomes(recipe, cell, rng)
-    order = None if place is not None else rng.stream("shuffle").permutation(len(entry)).astype(np.uint32)
-    if not recipe.is_complete:
-        is_published = np.zeros(len(recipe.group), bool)
-        is_published[recipe.published_entries] = True
-        order = (
-            np.flatnonzero(is_published[entry]).astype(np.uint32)
-            if order is None
-            else order[is_published[entry[order]]]
-        )
-    moved = rows.select(carried) if order is None else rows.select(pl.col(carried).gather(pl.Series(order)))
-    entry = entry if order is None else entry[order]
-    # Categories become plain text only after they were moved: moving numbers costs a tenth of moving strings.
-    moved = moved.with_columns(pl.col(name).cast(pl.String) for name in carried if is_text(moved[name].dtype))
-    if place is not None:
-        sorted_order = order_by_place(place[entry], moved)
-        entry = entry[sorted_order]
-        moved = moved[sorted_order]
-    return InMemoryRows(entry, len(entry), moved)
-
-
 def order_by_place(place: np.ndarray, carried: pl.DataFrame) -> np.ndarray:
     """Return the order of rows by their place and by their passthrough values: rows that tie are equal."""
     order = np.argsort(place)
@@ -166,58 +189,36 @@ def assign_outcomes(recipe: Recipe, cell: np.ndarray, rng: Random, start: int = 
     return by_cell[place]
 
 
-class LocalEngine:
-    """All rows in memory, by Polars."""
-
-    name: ClassVar[str] = "local"
-    distributed: ClassVar[bool] = False
-    regions: ClassVar[None] = None
-
-    def map(self, function: Callable[..., Any], argument_lists: Iterable[tuple[Any, ...]]) -> list[Any]:
-        return [function(*arguments) for arguments in argument_lists]
-
-    def scan(self, source: Source, frame: Any = None) -> SourceScan:
-        return sources.open_source(source, frame)
-
-    def cache(self, rows: pl.LazyFrame) -> pl.LazyFrame:
-        return collect_frame(rows, "Reading the rows").lazy()
-
-    def cast(self, rows: pl.LazyFrame, columns: Mapping[str, Column]) -> pl.LazyFrame:
-        return cast_columns(rows, columns)
-
-    def count_passthrough(self, rows: pl.LazyFrame, columns: Mapping[str, Column]) -> PassthroughCounts:
-        return count_passthrough(rows, columns)
-
-    def profile_columns(
-        self, rows: pl.LazyFrame, columns: Mapping[str, Column], context: EngineContext = DEFAULT_CONTEXT
-    ) -> passthrough.PassthroughProfile:
-        return passthrough.profile_columns(rows, columns)
-
-    def count(
-        self,
-        rows: pl.LazyFrame,
-        columns: Mapping[str, Column],
-        rows_per_person: int = 1,
-        context: EngineContext = DEFAULT_CONTEXT,
-    ) -> CountedTable:
-        return count_rows(rows, columns, rows_per_person)
-
-    def count_distinct_rows(self, rows: pl.LazyFrame, names: list[str]) -> pl.DataFrame:
-        return count_distinct_rows(rows, names)
-
-    def filter_equal(self, rows: pl.LazyFrame, by: str, value: pl.Series, names: list[str]) -> pl.LazyFrame:
-        return filter_equal(rows, by, value, names)
-
-    def apply(
-        self,
-        counted: CountedTable,
-        recipe: Recipe,
-        rng: Random,
-        rows: pl.LazyFrame,
-        place: np.ndarray | None = None,
-        context: EngineContext = DEFAULT_CONTEXT,
-    ) -> InMemoryRows:
-        return apply_recipe(counted, recipe, rng, rows, place)
-
-
-ENGINE = LocalEngine()
+def _apply_to_passthrough(
+    counted: CountedTable, recipe: Recipe, rng: Random, lazy: pl.LazyFrame, carried: list[str], place: np.ndarray | None
+) -> InMemoryRows:
+    """Return each row's entry of the recipe and its passthrough columns, in shuffled order or sorted, without withheld rows."""
+    keys = counted.combinations.columns
+    with translate_reread_errors():
+        rows = collect_frame(
+            cast_texts_to_categories(lazy, keys).select(*keys, *carried), "Reading the carried columns"
+        )
+    cell = find_cells(rows.select(keys), counted.combinations, counted.cell)
+    recount = CellRecount(counted.cells)
+    recount.add(cell)
+    recount.finish()
+    entry = assign_outcomes(recipe, cell, rng)
+    order = None if place is not None else rng.stream("shuffle").permutation(len(entry)).astype(np.uint32)
+    if not recipe.is_complete:
+        is_published = np.zeros(len(recipe.group), bool)
+        is_published[recipe.published_entries] = True
+        if order is None:
+            order = np.flatnonzero(is_published[entry]).astype(np.uint32)
+        else:
+            order = order[is_published[entry[order]]]
+    moved = rows.select(carried)
+    if order is not None:
+        moved = moved.select(pl.col(carried).gather(pl.Series(order)))
+        entry = entry[order]
+    # Categories become plain text only after they were moved: moving numbers costs a tenth of moving strings.
+    moved = moved.with_columns(pl.col(name).cast(pl.String) for name in carried if is_text(moved[name].dtype))
+    if place is not None:
+        sorted_order = order_by_place(place[entry], moved)
+        entry = entry[sorted_order]
+        moved = moved[sorted_order]
+    return InMemoryRows(entry, len(entry), moved)

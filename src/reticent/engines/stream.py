@@ -53,18 +53,6 @@ _SMALL_TYPE_BYTES = {
 _RankedFrame = tuple[pl.DataFrame, np.ndarray]
 
 
-@dataclass(frozen=True, eq=False)
-class StreamedRows:
-    """Published rows that are made as they are written."""
-
-    rows: int
-    beside: Mapping[str, BatchColumn]
-    make_batches: Callable[[], Iterator[RowBatch]]
-
-    def __iter__(self) -> Iterator[RowBatch]:
-        return self.make_batches()
-
-
 class StreamEngine:
     """Reads rows batch by batch; what does not fit memory is on the release's disk."""
 
@@ -94,10 +82,10 @@ class StreamEngine:
         if not names:
             return passthrough.PassthroughProfile()
         doing = "Counting identifying and carried values"
-        wanted = rows.select(names)
+        profiled = rows.select(names)
         counters = {name: FrequencyCounter(context.make_temp_dir) for name in names}
         progress = PassProgress(doing.lower(), None, context.progress)
-        for frame in iterate_row_batches(wanted, doing):
+        for frame in iterate_row_batches(profiled, doing):
             for name in names:
                 counters[name].add(frame[name])
             progress.add(len(frame))
@@ -141,6 +129,21 @@ class StreamEngine:
         return StreamedRows(published, types, lambda: carrying.iterate_batches(rows, names))
 
 
+ENGINE = StreamEngine()
+
+
+@dataclass(frozen=True, eq=False)
+class StreamedRows:
+    """Published rows that are made as they are written."""
+
+    rows: int
+    beside: Mapping[str, BatchColumn]
+    make_batches: Callable[[], Iterator[RowBatch]]
+
+    def __iter__(self) -> Iterator[RowBatch]:
+        return self.make_batches()
+
+
 @dataclass(frozen=True, eq=False)
 class StreamPassthroughWriter:
     """Moves passthrough rows from the source to the release."""
@@ -172,13 +175,13 @@ class StreamPassthroughWriter:
         doing = "Reading the carried columns"
         keys = self.counted.combinations.columns
         cells = self.counted.cells
-        wanted = local.cast_texts_to_categories(rows, keys).select(*keys, *names)
+        selected = local.cast_texts_to_categories(rows, keys).select(*keys, *names)
         locator = CellLocator.from_combinations(self.counted.combinations, self.counted.cell)
         recount = CellRecount(cells)
         progress = PassProgress("writing", cells.rows, self.context.progress)
         buckets = DiskBuckets(folder)
         with closing(buckets), translate_reread_errors():
-            for frame in iterate_row_batches(wanted, doing):
+            for frame in iterate_row_batches(selected, doing):
                 passthrough_columns = _cast_categories(frame.select(names))
                 if not progress.done:
                     buckets.begin(
@@ -229,20 +232,6 @@ class StreamPassthroughWriter:
         return self.place[sample][np.searchsorted(quota_ends, quota_ends[-1] * np.arange(1, parts) // parts)]
 
 
-def _rank_frame(frame: pl.DataFrame, ranks: RowRanker, is_published: np.ndarray) -> _RankedFrame:
-    """Return the rows of a bucket, each with its entry, and which of them are published."""
-    entry = ranks.entries(frame[ENTRY_COLUMN].to_numpy())
-    return frame.with_columns(pl.Series(ENTRY_COLUMN, entry)), np.flatnonzero(is_published[entry])
-
-
-def _split_entries(frame: pl.DataFrame) -> tuple[np.ndarray, pl.DataFrame]:
-    return frame[ENTRY_COLUMN].to_numpy(), frame.drop(ENTRY_COLUMN)
-
-
-def _cast_categories(frame: pl.DataFrame) -> pl.DataFrame:
-    return frame.with_columns(pl.col(name).cast(pl.String) for name, kind in frame.schema.items() if is_text(kind))
-
-
 def iterate_row_batches(rows: pl.LazyFrame, doing: str) -> Iterator[pl.DataFrame]:
     """Yield the rows in their order: a number at a time, or fewer if they take as many bytes as intended."""
     max_rows = choose_batch_rows(rows)
@@ -258,4 +247,15 @@ def choose_batch_rows(rows: pl.LazyFrame) -> int:
     return min(max(READ_BYTES // max(size, 1), BATCHES_PER_READ), 1 << 20) // BATCHES_PER_READ * BATCHES_PER_READ
 
 
-ENGINE = StreamEngine()
+def _rank_frame(frame: pl.DataFrame, ranks: RowRanker, is_published: np.ndarray) -> _RankedFrame:
+    """Return the rows of a bucket, each with its entry, and which of them are published."""
+    entry = ranks.entries(frame[ENTRY_COLUMN].to_numpy())
+    return frame.with_columns(pl.Series(ENTRY_COLUMN, entry)), np.flatnonzero(is_published[entry])
+
+
+def _split_entries(frame: pl.DataFrame) -> tuple[np.ndarray, pl.DataFrame]:
+    return frame[ENTRY_COLUMN].to_numpy(), frame.drop(ENTRY_COLUMN)
+
+
+def _cast_categories(frame: pl.DataFrame) -> pl.DataFrame:
+    return frame.with_columns(pl.col(name).cast(pl.String) for name, kind in frame.schema.items() if is_text(kind))

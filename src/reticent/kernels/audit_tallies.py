@@ -17,41 +17,44 @@ def tally_words(
     word: cython.longlong[::1],
     begin: cython.Py_ssize_t,
     keys: cython.longlong[::1],
-    times: cython.longlong[::1],
-    held: cython.Py_ssize_t,
-    most: cython.Py_ssize_t,
+    multiplicity: cython.longlong[::1],
+    key_count: cython.Py_ssize_t,
+    max_keys: cython.Py_ssize_t,
 ) -> tuple[cython.Py_ssize_t, cython.Py_ssize_t]:
-    """Count word[begin], word[begin + 1], ... (none is negative) until the table, a power of two of places, has `most` keys.
+    """Count word[begin], word[begin + 1], ... (none is negative) until the table, a power of two of places, has `max_keys` keys.
 
-    `held` keys are in it already.  Returns where counting stopped and how many keys the table then has.
+    `key_count` keys are in it already.  Returns where counting stopped and how many keys the table then has.
     """
     i: cython.Py_ssize_t = begin
-    at: cython.ulonglong
+    slot: cython.ulonglong
     mask: cython.ulonglong = keys.shape[0] - 1
     with cython.nogil:
-        while i < word.shape[0] and held < most:
-            at = _find_home(word[i], mask)
-            while keys[at] != word[i] and keys[at] != -1:
-                at = (at + 1) & mask
-            if keys[at] == -1:
-                keys[at] = word[i]
-                held += 1
-            times[at] += 1
+        while i < word.shape[0] and key_count < max_keys:
+            slot = _find_home(word[i], mask)
+            while keys[slot] != word[i] and keys[slot] != -1:
+                slot = (slot + 1) & mask
+            if keys[slot] == -1:
+                keys[slot] = word[i]
+                key_count += 1
+            multiplicity[slot] += 1
             i += 1
-    return i, held
+    return i, key_count
 
 
 def place_words(
-    word: cython.longlong[::1], count: cython.longlong[::1], keys: cython.longlong[::1], times: cython.longlong[::1]
+    word: cython.longlong[::1],
+    count: cython.longlong[::1],
+    keys: cython.longlong[::1],
+    multiplicity: cython.longlong[::1],
 ):
     """Put distinct numbers with their counts into an empty table that has room for them."""
     i: cython.Py_ssize_t
-    at: cython.ulonglong
+    slot: cython.ulonglong
     mask: cython.ulonglong = keys.shape[0] - 1
     with cython.nogil:
         for i in range(word.shape[0]):
-            at = _find_home(word[i], mask)
-            while keys[at] != -1:
-                at = (at + 1) & mask
-            keys[at] = word[i]
-            times[at] = count[i]
+            slot = _find_home(word[i], mask)
+            while keys[slot] != -1:
+                slot = (slot + 1) & mask
+            keys[slot] = word[i]
+            multiplicity[slot] = count[i]

@@ -10,31 +10,31 @@ def contract_last_axis(
     place: cython.longlong[:, ::1],
     row_of: cython.longlong[:, ::1],
     weight: cython.double[:, ::1],
-    held: cython.double[:, :, ::1],
-    found: cython.double[:, ::1],
+    counts: cython.double[:, :, ::1],
+    prior: cython.double[:, ::1],
 ):
-    """found[p] = sum over codes j of weight[place[p, 1], j] * held[row_of[place[p, 0], j], place[p, 2]]; -1: no such row."""
+    """prior[p] = sum over codes j of weight[place[p, 1], j] * counts[row_of[place[p, 0], j], place[p, 2]]; -1: no such row."""
     p: cython.Py_ssize_t
     j: cython.Py_ssize_t
     v: cython.Py_ssize_t
     row: cython.Py_ssize_t
-    at: cython.Py_ssize_t
+    position: cython.Py_ssize_t
     key: cython.Py_ssize_t
     code: cython.Py_ssize_t
     w: cython.double
-    width: cython.Py_ssize_t = found.shape[1]
+    width: cython.Py_ssize_t = prior.shape[1]
     with cython.nogil:
         for p in range(place.shape[0]):
-            key, code, at = place[p, 0], place[p, 1], place[p, 2]
+            key, code, position = place[p, 0], place[p, 1], place[p, 2]
             for v in range(width):
-                found[p, v] = 0.0
+                prior[p, v] = 0.0
             for j in range(weight.shape[1]):
                 w = weight[code, j]
                 if w > 0.0:
                     row = row_of[key, j]
                     if row >= 0:
                         for v in range(width):
-                            found[p, v] += w * held[row, at, v]
+                            prior[p, v] += w * counts[row, position, v]
 
 
 def sum_all_pairs(
@@ -43,13 +43,13 @@ def sum_all_pairs(
     weight: cython.double[::1],
     window: cython.longlong[:, ::1],
     first: cython.longlong[::1],
-    held: cython.longlong[:, ::1],
+    counts: cython.longlong[:, ::1],
     begin: cython.Py_ssize_t,
-    found: cython.double[:, ::1],
+    prior: cython.double[:, ::1],
 ):
-    """found[p] += the weight of every point t in window[p] times what it holds: (value, count) in first[t] .. first[t + 1].
+    """prior[p] += the weight of every point t in window[p] times what it holds: (value, count) in first[t] .. first[t + 1].
 
-    The rows of `window` and `found` are those of the points from `begin` on.
+    The rows of `window` and `prior` are those of the points from `begin` on.
 
     weight[base[a, 0] + codes[begin + p, a] * base[a, 1] + codes[t, a]] is the weight on axis a; a product ends at its first 0.
     """
@@ -69,4 +69,4 @@ def sum_all_pairs(
                         break
                 if product > 0.0:
                     for i in range(first[t], first[t + 1]):
-                        found[p, held[i, 0]] += product * held[i, 1]
+                        prior[p, counts[i, 0]] += product * counts[i, 1]

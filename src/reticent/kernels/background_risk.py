@@ -26,14 +26,14 @@ def judge_groups(
     point of a group, rounds).  `work` holds four rows of scratch.
     """
     g: cython.Py_ssize_t
-    most: cython.double
+    error: cython.double
     with cython.nogil:
         for g in range(counts.shape[0]):
-            most = settings[1] + settings[2] * (offsets[g + 1] - offsets[g])
+            error = settings[1] + settings[2] * (offsets[g + 1] - offsets[g])
             _compute_factors(
                 offsets[g], offsets[g + 1], point, counts[g], table, cython.cast(cython.int, settings[3]), work
             )
-            verdict[g] = _judge_group(offsets[g], offsets[g + 1], point, table, smooth, settings[0], most, work)
+            verdict[g] = _judge_group(offsets[g], offsets[g + 1], point, table, smooth, settings[0], error, work)
 
 
 @cython.cfunc
@@ -53,7 +53,7 @@ def _compute_factors(
     v: cython.Py_ssize_t
     turn: cython.Py_ssize_t
     p: cython.Py_ssize_t
-    whole: cython.double
+    belief: cython.double
     values: cython.Py_ssize_t = counts.shape[0]
     people: cython.Py_ssize_t = table.shape[1] - 1
     for turn in range(rounds):
@@ -61,16 +61,16 @@ def _compute_factors(
             work[1, v] = 0.0
         for i in range(begin, end):
             p = point[i]
-            whole = table[p, people]
-            if whole == 0.0:
+            belief = table[p, people]
+            if belief == 0.0:
                 continue
             if turn > 0:
-                whole = 0.0
+                belief = 0.0
                 for v in range(values):
-                    whole += work[0, v] * table[p, v]
-                whole = table[p, people] / whole
+                    belief += work[0, v] * table[p, v]
+                belief = table[p, people] / belief
             for v in range(values):
-                work[1, v] += whole * table[p, v]
+                work[1, v] += belief * table[p, v]
         for v in range(values):
             work[0, v] = counts[v] / work[1, v] if counts[v] > 0 else 0.0
 
@@ -85,7 +85,7 @@ def _judge_group(
     table: cython.double[:, ::1],
     smooth: cython.double[:, ::1],
     t: cython.double,
-    most: cython.double,
+    error: cython.double,
     work: cython.double[:, ::1],
 ) -> cython.char:
     """Every point in turn, until one breaks; beliefs after the release go to work[2], smoothed to work[3]."""
@@ -98,41 +98,41 @@ def _judge_group(
     smoothed: cython.Py_ssize_t = smooth.shape[0]
     begin_seen: cython.Py_ssize_t = values if smoothed else 0
     row: cython.Py_ssize_t = 3 if smoothed else 2
-    whole: cython.double
-    found: cython.char = 1
-    said: cython.char
+    total: cython.double
+    group_verdict: cython.char = 1
+    verdict: cython.char
     for i in range(begin, end):
         p = point[i]
         if table[p, people] == 0.0:
             continue
-        whole = 0.0
+        total = 0.0
         for v in range(values):
             work[2, v] = work[0, v] * table[p, v]
-            whole += work[2, v]
+            total += work[2, v]
         for v in range(values):
-            work[2, v] /= whole
+            work[2, v] /= total
         if smoothed:
-            whole = 0.0
+            total = 0.0
             for v in range(values):
                 work[3, v] = 0.0
                 for u in range(values):
                     work[3, v] += smooth[v, u] * work[2, u]
-                whole += work[3, v]
+                total += work[3, v]
             for v in range(values):
-                work[3, v] /= whole
-        said = _judge_move(table[p], begin_seen, work[row], t, most)
-        if said == 0:
+                work[3, v] /= total
+        verdict = _judge_move(table[p], begin_seen, work[row], t, error)
+        if verdict == 0:
             return 0
-        if said == 2:
-            found = 2
-    return found
+        if verdict == 2:
+            group_verdict = 2
+    return group_verdict
 
 
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
 def _judge_move(
-    prior: cython.double[::1], begin: cython.Py_ssize_t, now: cython.double[::1], t: cython.double, most: cython.double
+    prior: cython.double[::1], begin: cython.Py_ssize_t, now: cython.double[::1], t: cython.double, error: cython.double
 ) -> cython.char:
     """1 if the Jensen-Shannon divergence in bits is at most t, 0 if above, 2 if within the error bound.
 
@@ -142,30 +142,30 @@ def _judge_move(
     v: cython.Py_ssize_t
     low: cython.double = 0.0
     high: cython.double = 0.0
-    both: cython.double
+    pair_sum: cython.double
     x: cython.double
     other: cython.double
     for v in range(now.shape[0]):
-        both = prior[begin + v] + now[v]
-        if both > 0.0:
-            x = (prior[begin + v] - now[v]) / both
+        pair_sum = prior[begin + v] + now[v]
+        if pair_sum > 0.0:
+            x = (prior[begin + v] - now[v]) / pair_sum
             x = x * x
-            other = 0.5 * both * x * (0.5 + x / 12.0)
-            both = 0.5 * both * x * x * x
-            low += other + both / 30.0
-            high += other + both * REST
-    if high / LN2 + most <= t:
+            other = 0.5 * pair_sum * x * (0.5 + x / 12.0)
+            pair_sum = 0.5 * pair_sum * x * x * x
+            low += other + pair_sum / 30.0
+            high += other + pair_sum * REST
+    if high / LN2 + error <= t:
         return 1
-    if low / LN2 - most > t:
+    if low / LN2 - error > t:
         return 0
     low = 0.0
     for v in range(now.shape[0]):
-        both = 0.5 * (prior[begin + v] + now[v])
+        pair_sum = 0.5 * (prior[begin + v] + now[v])
         if prior[begin + v] > 0.0:
-            low += prior[begin + v] * log(prior[begin + v] / both)
+            low += prior[begin + v] * log(prior[begin + v] / pair_sum)
         if now[v] > 0.0:
-            low += now[v] * log(now[v] / both)
+            low += now[v] * log(now[v] / pair_sum)
     low = 0.5 * low / LN2
-    if low + most <= t:
+    if low + error <= t:
         return 1
-    return 0 if low - most > t else 2
+    return 0 if low - error > t else 2

@@ -30,20 +30,20 @@ def weigh(
     i: cython.Py_ssize_t
     axis: cython.Py_ssize_t
     point: cython.Py_ssize_t
-    most: cython.double
+    greatest: cython.double
     total: cython.double
     with cython.nogil:
         for point in range(starts.shape[0] - 1):
-            most = 0.0
+            greatest = 0.0
             for i in range(starts[point], starts[point + 1]):
                 total = 0.0
                 for axis in range(numbers.shape[1]):
                     total += table[numbers[i, axis]]
                 learned[i] = total
-                if i == starts[point] or total > most:
-                    most = total
+                if i == starts[point] or total > greatest:
+                    greatest = total
             for i in range(starts[point], starts[point + 1]):
-                learned[i] = exp(learned[i] - most)
+                learned[i] = exp(learned[i] - greatest)
 
 
 def believe(
@@ -59,17 +59,17 @@ def believe(
     """
     i: cython.Py_ssize_t
     entry: cython.Py_ssize_t
-    whole: cython.double
+    total: cython.double
     with cython.nogil:
         for entry in range(starts.shape[0] - 1):
-            whole = 0.0
+            total = 0.0
             for i in range(starts[entry], starts[entry + 1]):
                 belief[i] = share[i] * factor[place[i]]
-                whole += belief[i]
-            if whole < 1e-300:
-                whole = 1e-300
+                total += belief[i]
+            if total < 1e-300:
+                total = 1e-300
             for i in range(starts[entry], starts[entry + 1]):
-                belief[i] /= whole
+                belief[i] /= total
 
 
 def gather(
@@ -77,12 +77,12 @@ def gather(
     weight: cython.double[::1],
     belief: cython.double[::1],
     place: cython.longlong[::1],
-    held: cython.double[::1],
+    belief_sum: cython.double[::1],
 ) -> None:
-    """held[place[i]] grows by belief[i] times the weight of its entry."""
+    """belief_sum[place[i]] grows by belief[i] times the weight of its entry."""
     i: cython.Py_ssize_t
     entry: cython.Py_ssize_t
     with cython.nogil:
         for entry in range(starts.shape[0] - 1):
             for i in range(starts[entry], starts[entry + 1]):
-                held[place[i]] += belief[i] * weight[entry]
+                belief_sum[place[i]] += belief[i] * weight[entry]

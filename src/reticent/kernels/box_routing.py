@@ -9,6 +9,310 @@ import cython
 import numpy as np
 
 
+def route_points(
+    boxes: cython.int[:, ::1],
+    points: cython.int[:, ::1],
+    span: cython.int[:, ::1],
+    member: cython.uchar[:, ::1],
+    codes: cython.longlong,
+    max_compared: cython.longlong,
+    owner: cython.longlong[::1],
+):
+    """Set owner[p] to the box that holds point p, -1 for none; return True if no two boxes share a point.
+
+    Where two do, `owner` is not complete.  boxes[b, c] numbers the label of box b in column c among the rows of `span`: first code,
+    last code, and the row of `member` that says which codes between them are covered (-1: all).  No column has more than `codes`
+    codes; up to `max_compared` boxes are compared.
+    """
+    router: BoxRouter = BoxRouter(boxes, points, span, member, codes, owner)
+    is_disjoint: cython.bint
+    with cython.nogil:
+        is_disjoint = router.route(max_compared)
+    return is_disjoint
+
+
+@cython.final
+@cython.cclass
+class BoxRouter:
+    """Boxes and points in parts that no label joins; a part is a stretch of `box_order` and one of `point_order`."""
+
+    boxes: cython.int[:, ::1]
+    points: cython.int[:, ::1]
+    span: cython.int[:, ::1]
+    member: cython.uchar[:, ::1]
+    owner: cython.longlong[::1]
+    box_order: cython.longlong[::1]
+    point_order: cython.longlong[::1]
+    spare: cython.longlong[::1]
+    parts: cython.longlong[:, ::1]  # a stack of (first box, end of boxes, first point, end of points)
+    part_count: cython.Py_ssize_t
+    # the part at hand
+    first_box: cython.Py_ssize_t
+    end_box: cython.Py_ssize_t
+    first_point: cython.Py_ssize_t
+    end_point: cython.Py_ssize_t
+    # the components of a column's codes in it: of each code its parent and where ranges begin and end, of each root its number
+    # (-1: no box uses it) and how many boxes it has
+    parent: cython.int[::1]
+    openings: cython.int[::1]
+    number: cython.int[::1]
+    size: cython.int[::1]
+    components: cython.int
+    least_code: cython.int
+    greatest_code: cython.int
+    starts: cython.longlong[:, ::1]  # of each component: where its boxes begin, and its points
+
+    def __init__(self, boxes, points, span, member, codes, owner):
+        box_count = len(boxes)
+        point_count = len(points)
+        self.boxes = boxes
+        self.points = points
+        self.span = span
+        self.member = member
+        self.owner = owner
+        self.box_order = np.arange(box_count)
+        self.point_order = np.arange(point_count)
+        self.spare = np.empty(max(box_count, point_count) + 1, np.int64)
+        self.parts = np.empty((box_count + 2, 4), np.int64)
+        self.parent, self.openings, self.number, self.size = np.empty((4, codes + 4), np.int32)
+        self.starts = np.empty((2, box_count + 3), np.int64)
+        self.part_count = 0
+        self.components = 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def route(self, max_compared: cython.longlong) -> cython.bint:
+        """Divide boxes and points until few boxes are left, which are compared; return False where two share a point."""
+        i: cython.Py_ssize_t
+        column: cython.Py_ssize_t
+        for i in range(self.points.shape[0]):
+            self.owner[i] = -1
+        self.push_part(0, self.boxes.shape[0], 0, self.points.shape[0])
+        while self.part_count > 0:
+            self.pop_part()
+            column = -1
+            if self.end_box - self.first_box > max_compared:
+                column = self.choose_column()
+            if column >= 0:
+                self.divide_part(column)
+                continue
+            if self.has_overlap():
+                return False
+            self.assign_points()
+        return True
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def push_part(
+        self,
+        first_box: cython.Py_ssize_t,
+        end_box: cython.Py_ssize_t,
+        first_point: cython.Py_ssize_t,
+        end_point: cython.Py_ssize_t,
+    ) -> cython.void:
+        self.parts[self.part_count, 0] = first_box
+        self.parts[self.part_count, 1] = end_box
+        self.parts[self.part_count, 2] = first_point
+        self.parts[self.part_count, 3] = end_point
+        self.part_count += 1
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def pop_part(self) -> cython.void:
+        self.part_count -= 1
+        self.first_box = self.parts[self.part_count, 0]
+        self.end_box = self.parts[self.part_count, 1]
+        self.first_point = self.parts[self.part_count, 2]
+        self.end_point = self.parts[self.part_count, 3]
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def choose_column(self) -> cython.Py_ssize_t:
+        """Return the column whose largest component has the fewest boxes, its components numbered; -1 where none divides them."""
+        column: cython.Py_ssize_t = -1
+        numbered: cython.Py_ssize_t = -1
+        best: cython.Py_ssize_t = -1
+        count: cython.Py_ssize_t = self.end_box - self.first_box
+        largest: cython.int
+        fewest: cython.int = cython.cast(cython.int, count)
+        for column in range(self.boxes.shape[1]):
+            largest = self.number_components(column)
+            numbered = column
+            if largest < fewest:
+                best = column
+                fewest = largest
+            if 4 * fewest <= 3 * count:  # small enough parts: any column will do
+                break
+        if best >= 0 and best != numbered:
+            self.number_components(best)
+        return best
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def number_components(self, column: cython.Py_ssize_t) -> cython.int:
+        """Number the components of a column's codes; return how many boxes the largest has.
+
+        All of them, where there is one component.
+        """
+        i: cython.Py_ssize_t
+        root: cython.int
+        largest: cython.int = 0
+        self.join_codes(column)
+        self.components = 0
+        for i in range(self.first_box, self.end_box):
+            root = _find_root(self.parent, self.span[self.boxes[self.box_order[i], column], 0])
+            if self.number[root] < 0:
+                self.number[root] = self.components
+                self.components += 1
+            self.size[root] += 1
+            largest = self.size[root] if self.size[root] > largest else largest
+        return largest
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def join_codes(self, column: cython.Py_ssize_t) -> cython.void:
+        """Join the codes of a column that some label covers together."""
+        i: cython.Py_ssize_t
+        code: cython.int
+        label: cython.int
+        running: cython.int = 0
+        low: cython.int = 2147483647
+        high: cython.int = -1
+        for i in range(self.first_box, self.end_box):
+            label = self.boxes[self.box_order[i], column]
+            low = self.span[label, 0] if self.span[label, 0] < low else low
+            high = self.span[label, 1] if self.span[label, 1] > high else high
+        for code in range(low, high + 2):
+            self.parent[code] = code
+            self.openings[code] = 0
+            self.number[code] = -1
+            self.size[code] = 0
+        for i in range(self.first_box, self.end_box):
+            label = self.boxes[self.box_order[i], column]
+            if self.span[label, 2] < 0:
+                self.openings[self.span[label, 0]] += 1
+                self.openings[self.span[label, 1]] -= 1
+            else:
+                for code in range(self.span[label, 0] + 1, self.span[label, 1] + 1):
+                    if self.member[self.span[label, 2], code]:
+                        self.parent[_find_root(self.parent, code)] = _find_root(self.parent, self.span[label, 0])
+        for code in range(low, high):
+            running += self.openings[code]
+            if running > 0:
+                self.parent[_find_root(self.parent, code + 1)] = _find_root(self.parent, code)
+        self.least_code = low
+        self.greatest_code = high
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.inline
+    @cython.exceptval(check=False)
+    def find_box_component(self, box: cython.longlong, column: cython.Py_ssize_t) -> cython.longlong:
+        return self.number[_find_root(self.parent, self.span[self.boxes[box, column], 0])]
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.inline
+    @cython.exceptval(check=False)
+    def find_point_component(self, point: cython.longlong, column: cython.Py_ssize_t) -> cython.longlong:
+        """Return the component of a point's code; one behind the last where no box uses it."""
+        code: cython.int = self.points[point, column]
+        component: cython.longlong = -1
+        if self.least_code <= code <= self.greatest_code:
+            component = self.number[_find_root(self.parent, code)]
+        return component if component >= 0 else self.components
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def divide_part(self, column: cython.Py_ssize_t) -> cython.void:
+        """Divide boxes and points by the components of a column, and push each that has boxes."""
+        i: cython.Py_ssize_t
+        component: cython.longlong
+        for i in range(self.components + 2):
+            self.starts[0, i] = 0
+            self.starts[1, i] = 0
+        for i in range(self.first_box, self.end_box):
+            self.starts[0, self.find_box_component(self.box_order[i], column) + 1] += 1
+        for i in range(self.first_point, self.end_point):
+            self.starts[1, self.find_point_component(self.point_order[i], column) + 1] += 1
+        for i in range(self.components + 1):
+            self.starts[0, i + 1] += self.starts[0, i]
+            self.starts[1, i + 1] += self.starts[1, i]
+        for i in range(self.components):
+            if self.starts[0, i + 1] > self.starts[0, i]:
+                self.push_part(
+                    self.first_box + self.starts[0, i],
+                    self.first_box + self.starts[0, i + 1],
+                    self.first_point + self.starts[1, i],
+                    self.first_point + self.starts[1, i + 1],
+                )
+        for i in range(self.first_box, self.end_box):
+            component = self.find_box_component(self.box_order[i], column)
+            self.spare[self.starts[0, component]] = self.box_order[i]
+            self.starts[0, component] += 1
+        for i in range(self.end_box - self.first_box):
+            self.box_order[self.first_box + i] = self.spare[i]
+        for i in range(self.first_point, self.end_point):
+            component = self.find_point_component(self.point_order[i], column)
+            self.spare[self.starts[1, component]] = self.point_order[i]
+            self.starts[1, component] += 1
+        for i in range(self.end_point - self.first_point):
+            self.point_order[self.first_point + i] = self.spare[i]
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def has_overlap(self) -> cython.bint:
+        """Tell whether two boxes of the part share a point."""
+        i: cython.Py_ssize_t
+        j: cython.Py_ssize_t
+        column: cython.Py_ssize_t
+        width: cython.Py_ssize_t = self.boxes.shape[1]
+        for i in range(self.first_box, self.end_box):
+            for j in range(i + 1, self.end_box):
+                column = 0
+                while column < width and _share_code(
+                    self.span,
+                    self.member,
+                    self.boxes[self.box_order[i], column],
+                    self.boxes[self.box_order[j], column],
+                ):
+                    column += 1
+                if column == width:
+                    return True
+        return False
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def assign_points(self) -> cython.void:
+        """Note the box of the part that holds each of its points."""
+        i: cython.Py_ssize_t
+        j: cython.Py_ssize_t
+        column: cython.Py_ssize_t
+        width: cython.Py_ssize_t = self.boxes.shape[1]
+        for i in range(self.first_point, self.end_point):
+            for j in range(self.first_box, self.end_box):
+                column = 0
+                while column < width and _holds_code(
+                    self.span,
+                    self.member,
+                    self.boxes[self.box_order[j], column],
+                    self.points[self.point_order[i], column],
+                ):
+                    column += 1
+                if column == width:
+                    self.owner[self.point_order[i]] = self.box_order[j]
+                    break
+
+
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
@@ -23,16 +327,18 @@ def _find_root(parent: cython.int[::1], code: cython.int) -> cython.int:
 @cython.nogil
 @cython.exceptval(check=False)
 def _share_code(
-    span: cython.int[:, ::1], member: cython.uchar[:, ::1], one: cython.int, other: cython.int
+    span: cython.int[:, ::1], member: cython.uchar[:, ::1], label: cython.int, other_label: cython.int
 ) -> cython.bint:
     """Whether two labels of one column share a code."""
-    low: cython.int = span[one, 0] if span[one, 0] > span[other, 0] else span[other, 0]
-    high: cython.int = span[one, 1] if span[one, 1] < span[other, 1] else span[other, 1]
-    if span[one, 2] < 0 and span[other, 2] < 0:
+    low: cython.int = span[label, 0] if span[label, 0] > span[other_label, 0] else span[other_label, 0]
+    high: cython.int = span[label, 1] if span[label, 1] < span[other_label, 1] else span[other_label, 1]
+    if span[label, 2] < 0 and span[other_label, 2] < 0:
         return low <= high
     code: cython.int = low
     while code <= high:
-        if (span[one, 2] < 0 or member[span[one, 2], code]) and (span[other, 2] < 0 or member[span[other, 2], code]):
+        if (span[label, 2] < 0 or member[span[label, 2], code]) and (
+            span[other_label, 2] < 0 or member[span[other_label, 2], code]
+        ):
             return True
         code += 1
     return False
@@ -44,174 +350,7 @@ def _share_code(
 def _holds_code(
     span: cython.int[:, ::1], member: cython.uchar[:, ::1], label: cython.int, code: cython.int
 ) -> cython.bint:
+    """Tell whether a label covers a code."""
     if code < span[label, 0] or code > span[label, 1]:
         return False
     return span[label, 2] < 0 or member[span[label, 2], code] != 0
-
-
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def _number_components(
-    boxes: cython.int[:, ::1],
-    box: cython.longlong[::1],
-    span: cython.int[:, ::1],
-    member: cython.uchar[:, ::1],
-    node: cython.longlong[:, ::1],
-    at: cython.Py_ssize_t,
-    column: cython.Py_ssize_t,
-    work: cython.int[:, ::1],
-) -> cython.int:
-    """Number the components of a column's codes in node[at]: work[2, root] is the number of each, -1 of unused codes.
-
-    The answer is the size of the largest component in boxes; all of them where there is one component.
-    """
-    i: cython.Py_ssize_t
-    code: cython.int
-    label: cython.int
-    low: cython.int = 2147483647
-    high: cython.int = -1
-    first: cython.Py_ssize_t = node[at, 0]
-    last: cython.Py_ssize_t = node[at, 1]
-    for i in range(first, last):
-        label = boxes[box[i], column]
-        low = span[label, 0] if span[label, 0] < low else low
-        high = span[label, 1] if span[label, 1] > high else high
-    for code in range(low, high + 2):
-        work[0, code] = code
-        work[1, code] = 0
-        work[2, code] = -1
-        work[3, code] = 0
-    for i in range(first, last):
-        label = boxes[box[i], column]
-        if span[label, 2] < 0:
-            work[1, span[label, 0]] += 1
-            work[1, span[label, 1]] -= 1
-        else:
-            for code in range(span[label, 0] + 1, span[label, 1] + 1):
-                if member[span[label, 2], code]:
-                    work[0, _find_root(work[0], code)] = _find_root(work[0], span[label, 0])
-    running: cython.int = 0
-    for code in range(low, high):
-        running += work[1, code]
-        if running > 0:
-            work[0, _find_root(work[0], code + 1)] = _find_root(work[0], code)
-    number: cython.int = 0
-    largest: cython.int = 0
-    root: cython.int
-    for i in range(first, last):
-        root = _find_root(work[0], span[boxes[box[i], column], 0])
-        if work[2, root] < 0:
-            work[2, root] = number
-            number += 1
-        work[3, root] += 1
-        largest = work[3, root] if work[3, root] > largest else largest
-    work[4, 0], work[4, 1], work[4, 2] = number, low, high
-    return largest
-
-
-def route_points(
-    boxes: cython.int[:, ::1],
-    points: cython.int[:, ::1],
-    span: cython.int[:, ::1],
-    member: cython.uchar[:, ::1],
-    codes: cython.longlong,
-    few: cython.longlong,
-    owner: cython.longlong[::1],
-):
-    """owner[p] = the box that holds point p, -1 for none; True if no two boxes share a point (else `owner` is not whole).
-
-    boxes[b, c] numbers the label of box b in column c among the rows of `span`: first code, last code, and the row of `member` that
-    says which codes between them are covered (-1: all).  No column has more than `codes` codes; up to `few` boxes are compared.
-    """
-    count: cython.Py_ssize_t = boxes.shape[0]
-    width: cython.Py_ssize_t = boxes.shape[1]
-    many: cython.Py_ssize_t = points.shape[0]
-    box: cython.longlong[::1] = np.arange(count)
-    point: cython.longlong[::1] = np.arange(many)
-    spare: cython.longlong[::1] = np.empty(max(count, many) + 1, np.int64)
-    node: cython.longlong[:, ::1] = np.empty((count + 2, 4), np.int64)
-    work: cython.int[:, ::1] = np.empty((5, codes + 4), np.int32)
-    starts: cython.longlong[:, ::1] = np.empty((2, count + 3), np.int64)
-    top: cython.Py_ssize_t = 1
-    i: cython.Py_ssize_t
-    j: cython.Py_ssize_t
-    c: cython.Py_ssize_t
-    best: cython.Py_ssize_t
-    b0: cython.Py_ssize_t
-    b1: cython.Py_ssize_t
-    p0: cython.Py_ssize_t
-    p1: cython.Py_ssize_t
-    least: cython.int
-    size: cython.int
-    code: cython.int
-    part: cython.longlong
-    parts: cython.longlong
-    for i in range(many):
-        owner[i] = -1
-    node[0, 0], node[0, 1], node[0, 2], node[0, 3] = 0, count, 0, many
-    with cython.nogil:
-        while top > 0:
-            top -= 1
-            b0, b1, p0, p1 = node[top, 0], node[top, 1], node[top, 2], node[top, 3]
-            best, least = -1, cython.cast(cython.int, b1 - b0)
-            if b1 - b0 > few:
-                for c in range(width):
-                    size = _number_components(boxes, box, span, member, node, top, c, work)
-                    if size < least:
-                        best, least = c, size
-                    if 4 * least <= 3 * (b1 - b0):  # small enough parts: any column will do
-                        break
-            if best < 0:
-                for i in range(b0, b1):
-                    for j in range(i + 1, b1):
-                        c = 0
-                        while c < width and _share_code(span, member, boxes[box[i], c], boxes[box[j], c]):
-                            c += 1
-                        if c == width:
-                            with cython.gil:
-                                return False
-                for i in range(p0, p1):
-                    for j in range(b0, b1):
-                        c = 0
-                        while c < width and _holds_code(span, member, boxes[box[j], c], points[point[i], c]):
-                            c += 1
-                        if c == width:
-                            owner[point[i]] = box[j]
-                            break
-                continue
-            if c != best:  # else its components are those just numbered
-                _number_components(boxes, box, span, member, node, top, best, work)
-            parts = work[4, 0]
-            for j in range(parts + 2):
-                starts[0, j] = 0
-                starts[1, j] = 0
-            for i in range(b0, b1):
-                starts[0, work[2, _find_root(work[0], span[boxes[box[i], best], 0])] + 1] += 1
-            for i in range(p0, p1):
-                code = points[point[i], best]
-                part = work[2, _find_root(work[0], code)] if work[4, 1] <= code <= work[4, 2] else -1
-                starts[1, (part if part >= 0 else parts) + 1] += 1
-            for j in range(parts + 1):
-                starts[0, j + 1] += starts[0, j]
-                starts[1, j + 1] += starts[1, j]
-            for j in range(parts):
-                if starts[0, j + 1] > starts[0, j]:
-                    node[top, 0], node[top, 1] = b0 + starts[0, j], b0 + starts[0, j + 1]
-                    node[top, 2], node[top, 3] = p0 + starts[1, j], p0 + starts[1, j + 1]
-                    top += 1
-            for i in range(b0, b1):
-                part = work[2, _find_root(work[0], span[boxes[box[i], best], 0])]
-                spare[starts[0, part]] = box[i]
-                starts[0, part] += 1
-            for i in range(b1 - b0):
-                box[b0 + i] = spare[i]
-            for i in range(p0, p1):
-                code = points[point[i], best]
-                part = work[2, _find_root(work[0], code)] if work[4, 1] <= code <= work[4, 2] else -1
-                part = part if part >= 0 else parts
-                spare[starts[1, part]] = point[i]
-                starts[1, part] += 1
-            for i in range(p1 - p0):
-                point[p0 + i] = spare[i]
-    return True

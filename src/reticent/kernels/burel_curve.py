@@ -9,16 +9,16 @@ import cython
 
 @cython.cfunc
 @cython.exceptval(check=False)
-def find_free_place(chain: cython.longlong[::1], at: cython.longlong) -> cython.longlong:
-    """The first place at or beyond `at` that has free rows."""
-    end: cython.longlong = at
+def find_free_place(chain: cython.longlong[::1], position: cython.longlong) -> cython.longlong:
+    """The first place at or beyond `position` that has free rows."""
+    end: cython.longlong = position
     step: cython.longlong
     while chain[end] != end:
         end = chain[end]
-    while chain[at] != end:
-        step = chain[at]
-        chain[at] = end
-        at = step
+    while chain[position] != end:
+        step = chain[position]
+        chain[position] = end
+        position = step
     return end
 
 
@@ -40,15 +40,15 @@ def find_key_place(
 
 def fill_along(
     keys: cython.longlong[::1],
-    left: cython.longlong[::1],
+    remaining: cython.longlong[::1],
     starts: cython.longlong[::1],
     sizes: cython.longlong[:, ::1],
     seeds: cython.longlong[::1],
     bits: cython.int,
     chains: cython.longlong[:, ::1],
-    taken: cython.longlong[:, ::1],
+    chosen: cython.longlong[:, ::1],
 ) -> cython.longlong:
-    """taken[i] = (place, class, rows); returns how many entries there are.
+    """chosen[i] = (place, class, rows); returns how many entries there are.
 
     `seeds` are place << bits | offset of every row in random order: a row is free while its offset is below its place's
     free rows, so the first free one is a random one.  `chains` are (2, places + 2), shifted by one: 0 and places + 1 are ends.
@@ -56,7 +56,7 @@ def fill_along(
     lower: cython.longlong[::1] = chains[0]
     higher: cython.longlong[::1] = chains[1]
     entries: cython.longlong = 0
-    at: cython.Py_ssize_t = 0
+    position: cython.Py_ssize_t = 0
     c: cython.Py_ssize_t
     b: cython.Py_ssize_t
     need: cython.longlong
@@ -67,9 +67,9 @@ def fill_along(
     key: cython.longlong
     mask: cython.longlong = (cython.cast(cython.longlong, 1) << bits) - 1
     for c in range(sizes.shape[0]):
-        while seeds[at] & mask >= left[seeds[at] >> bits]:
-            at = at + 1 if at + 1 < seeds.shape[0] else 0
-        key = keys[seeds[at] >> bits]
+        while seeds[position] & mask >= remaining[seeds[position] >> bits]:
+            position = position + 1 if position + 1 < seeds.shape[0] else 0
+        key = keys[seeds[position] >> bits]
         for b in range(sizes.shape[1]):
             need = sizes[c, b]
             after = find_key_place(keys, starts[b], starts[b + 1], key) + 1
@@ -83,14 +83,14 @@ def fill_along(
                     pick = after
                 else:
                     pick = before if key - keys[before - 1] <= keys[after - 1] - key else after
-                rows = left[pick - 1] if left[pick - 1] < need else need
-                left[pick - 1] -= rows
+                rows = remaining[pick - 1] if remaining[pick - 1] < need else need
+                remaining[pick - 1] -= rows
                 need -= rows
-                if left[pick - 1] == 0:
+                if remaining[pick - 1] == 0:
                     lower[pick] = pick - 1
                     higher[pick] = pick + 1
-                taken[entries, 0] = pick - 1
-                taken[entries, 1] = c
-                taken[entries, 2] = rows
+                chosen[entries, 0] = pick - 1
+                chosen[entries, 1] = c
+                chosen[entries, 2] = rows
                 entries += 1
     return entries

@@ -32,7 +32,7 @@ def compute_squared_distance(
 def find_nearest_place(
     points: cython.longlong[:, ::1],
     box: cython.longlong[:, ::1],
-    left: cython.longlong[::1],
+    remaining: cython.longlong[::1],
     alive: cython.longlong[::1],
     stack: cython.longlong[:, ::1],
     seed: cython.longlong[::1],
@@ -41,14 +41,14 @@ def find_nearest_place(
 ) -> cython.longlong:
     """The place in first .. last with free rows that is nearest to the seed; the lowest of equals."""
     best: cython.longlong = -1
-    least: cython.longlong = 0
+    least_distance: cython.longlong = 0
     top: cython.Py_ssize_t = 1
     j: cython.Py_ssize_t
     low: cython.longlong
     high: cython.longlong
     node: cython.longlong
     gap: cython.longlong
-    one: cython.longlong
+    distance: cython.longlong
     two: cython.longlong
     stack[0, 0] = first
     stack[0, 1] = last
@@ -57,27 +57,27 @@ def find_nearest_place(
         low = stack[top, 0]
         high = stack[top, 1]
         node = (low + high) >> 1
-        if alive[node] == 0 or (best >= 0 and compute_squared_distance(box, node, seed) > least):
+        if alive[node] == 0 or (best >= 0 and compute_squared_distance(box, node, seed) > least_distance):
             continue
-        if left[node] > 0:
+        if remaining[node] > 0:
             gap = 0
             for j in range(seed.shape[0]):
                 gap += (points[node, j] - seed[j]) * (points[node, j] - seed[j])
-            if best < 0 or gap < least or (gap == least and node < best):
+            if best < 0 or gap < least_distance or (gap == least_distance and node < best):
                 best = node
-                least = gap
-        one = compute_squared_distance(box, (low + node) >> 1, seed) if low < node else -1
+                least_distance = gap
+        distance = compute_squared_distance(box, (low + node) >> 1, seed) if low < node else -1
         two = compute_squared_distance(box, (node + 1 + high) >> 1, seed) if node + 1 < high else -1
-        if one >= 0 and (two < 0 or one > two):  # the nearer half is looked at first
+        if distance >= 0 and (two < 0 or distance > two):  # the nearer half is looked at first
             stack[top, 0] = low
             stack[top, 1] = node
             top += 1
-            one = -1
+            distance = -1
         if two >= 0:
             stack[top, 0] = node + 1
             stack[top, 1] = high
             top += 1
-        if one >= 0:
+        if distance >= 0:
             stack[top, 0] = low
             stack[top, 1] = node
             top += 1
@@ -114,14 +114,14 @@ def fill_nearest(
     seeds: cython.longlong[::1],
     bits: cython.int,
     stack: cython.longlong[:, ::1],
-    taken: cython.longlong[:, ::1],
+    chosen: cython.longlong[:, ::1],
 ) -> cython.longlong:
-    """taken[i] = (place, class, rows); returns how many entries there are.  counts = (free rows, alive in subtree);
+    """chosen[i] = (place, class, rows); returns how many entries there are.  counts = (free rows, alive in subtree);
     seeds as in `burel_curve`."""
-    left: cython.longlong[::1] = counts[0]
+    remaining: cython.longlong[::1] = counts[0]
     alive: cython.longlong[::1] = counts[1]
     entries: cython.longlong = 0
-    at: cython.Py_ssize_t = 0
+    position: cython.Py_ssize_t = 0
     c: cython.Py_ssize_t
     b: cython.Py_ssize_t
     need: cython.longlong
@@ -129,20 +129,20 @@ def fill_nearest(
     rows: cython.longlong
     mask: cython.longlong = (cython.cast(cython.longlong, 1) << bits) - 1
     for c in range(sizes.shape[0]):
-        while seeds[at] & mask >= left[seeds[at] >> bits]:
-            at = at + 1 if at + 1 < seeds.shape[0] else 0
+        while seeds[position] & mask >= remaining[seeds[position] >> bits]:
+            position = position + 1 if position + 1 < seeds.shape[0] else 0
         for b in range(sizes.shape[1]):
             need = sizes[c, b]
             while need > 0:
                 pick = find_nearest_place(
-                    points, box, left, alive, stack, points[seeds[at] >> bits], starts[b], starts[b + 1]
+                    points, box, remaining, alive, stack, points[seeds[position] >> bits], starts[b], starts[b + 1]
                 )
-                rows = left[pick] if left[pick] < need else need
-                left[pick] -= rows
+                rows = remaining[pick] if remaining[pick] < need else need
+                remaining[pick] -= rows
                 need -= rows
                 drop_rows(alive, pick, rows, starts[b], starts[b + 1])
-                taken[entries, 0] = pick
-                taken[entries, 1] = c
-                taken[entries, 2] = rows
+                chosen[entries, 0] = pick
+                chosen[entries, 1] = c
+                chosen[entries, 2] = rows
                 entries += 1
     return entries

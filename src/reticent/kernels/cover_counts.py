@@ -11,9 +11,9 @@ def count_covered(
     up: cython.int[:, ::1],
     weight: cython.longlong[::1],
     enough: cython.longlong,
-    found: cython.longlong[::1],
+    covered: cython.longlong[::1],
 ):
-    """found[b] = weight of the points p in window[b, 0] .. window[b, 1] with low[b] <= down[p] and up[p] <= high[b],
+    """covered[b] = weight of the points p in window[b, 0] .. window[b, 1] with low[b] <= down[p] and up[p] <= high[b],
     in every column; counting stops at `enough`.
     """
     b: cython.Py_ssize_t
@@ -32,4 +32,4 @@ def count_covered(
                     total += weight[p]
                     if total >= enough:
                         break
-            found[b] = total
+            covered[b] = total

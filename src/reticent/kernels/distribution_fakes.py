@@ -15,15 +15,7 @@ weight,
 
 import cython
 
-
-@cython.cfunc
-@cython.exceptval(check=False)
-def sum_weight_below(tree: cython.longlong[:, ::1], node: cython.longlong) -> cython.longlong:
-    total: cython.longlong = 0
-    c: cython.Py_ssize_t
-    for c in range(tree[node, 1], tree[node, 1] + tree[node, 2]):
-        total += tree[c, 3]
-    return total
+INFEASIBLE = cython.declare(cython.double, 1e300)
 
 
 def fill_costs(
@@ -35,77 +27,150 @@ def fill_costs(
     offsets: cython.longlong[:, ::1],
     t: cython.longlong,
 ) -> None:
-    """Every cost, children before parents; what follows the last node's costs is working room for `down`."""
-    far: cython.double = 1e300
+    """Fill in every cost, children before parents; what follows the last node's costs is working room for `down`."""
     nodes: cython.Py_ssize_t = tree.shape[0]
     down: cython.longlong = offsets[nodes, 0]
     node: cython.Py_ssize_t
-    c: cython.Py_ssize_t
+    child: cython.Py_ssize_t
+    weights: cython.longlong
+    units: cython.longlong
+    is_first: cython.bint
+    for node in range(nodes - 1, -1, -1):
+        if tree[node, 2] == 0:
+            _fill_leaf(offsets[node, 0], held[node], cost, t)
+            continue
+        weights = sum_child_weights(tree, node)
+        units = (held[node] + t) // weights + 1 if weights > 0 else 1
+        is_first = True
+        for child in range(tree[node, 1], tree[node, 1] + tree[node, 2]):
+            if tree[child, 3] == 0:
+                continue
+            if is_first:
+                _start_down(
+                    offsets[child, 0], offsets[child, 1], held[child], tree[child, 3], down, units, cost, choice, t
+                )
+            else:
+                _extend_down(
+                    offsets[child, 0], offsets[child, 1], held[child], tree[child, 3], down, units, cost, choice, t
+                )
+            is_first = False
+        _fill_node(offsets[node, 0], held[node], ranges[node], weights, down, units, cost, t)
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def sum_child_weights(tree: cython.longlong[:, ::1], node: cython.longlong) -> cython.longlong:
+    total: cython.longlong = 0
+    child: cython.Py_ssize_t
+    for child in range(tree[node, 1], tree[node, 1] + tree[node, 2]):
+        total += tree[child, 3]
+    return total
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def _fill_leaf(
+    base: cython.longlong, held: cython.longlong, cost: cython.double[::1], t: cython.longlong
+) -> cython.void:
+    """Fill in the costs of a leaf: nothing, for as many values as there are."""
+    k: cython.Py_ssize_t
+    u: cython.Py_ssize_t
+    width: cython.longlong = held + t + 1
+    for k in range(t + 1):
+        for u in range(width):
+            cost[base + k * width + u] = 0.0 if u <= held + k else INFEASIBLE
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def _start_down(
+    base: cython.longlong,
+    choices: cython.longlong,
+    held: cython.longlong,
+    weight: cython.longlong,
+    down: cython.longlong,
+    units: cython.longlong,
+    cost: cython.double[::1],
+    choice: cython.int[::1],
+    t: cython.longlong,
+) -> cython.void:
+    """down(k, j) of a node's first child: all fakes go to it."""
+    k: cython.Py_ssize_t
+    j: cython.Py_ssize_t
+    width: cython.longlong = held + t + 1
+    for k in range(t, -1, -1):
+        for j in range(units):
+            cost[down + k * units + j] = cost[base + k * width + j * weight] if j * weight <= held + k else INFEASIBLE
+            choice[choices + k * units + j] = k
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def _extend_down(
+    base: cython.longlong,
+    choices: cython.longlong,
+    held: cython.longlong,
+    weight: cython.longlong,
+    down: cython.longlong,
+    units: cython.longlong,
+    cost: cython.double[::1],
+    choice: cython.int[::1],
+    t: cython.longlong,
+) -> cython.void:
+    """down(k, j) of one child more: the best number x of fakes goes to it, the others to those before it."""
     k: cython.Py_ssize_t
     x: cython.Py_ssize_t
     j: cython.Py_ssize_t
-    u: cython.Py_ssize_t
-    w: cython.longlong
-    base: cython.longlong
-    parts: cython.longlong
-    units: cython.longlong
-    width: cython.longlong
-    wide: cython.longlong
-    most: cython.longlong
+    width: cython.longlong = held + t + 1
+    feasible: cython.longlong
     row: cython.longlong
-    old: cython.longlong
-    made: cython.longlong
-    first: cython.bint
+    earlier: cython.longlong
+    total: cython.double
+    for k in range(t, -1, -1):
+        row = down + k * units
+        for x in range(k + 1):
+            feasible = (held + x) // weight + 1
+            if feasible > units:
+                feasible = units
+            earlier = down + (k - x) * units
+            for j in range(feasible):
+                total = cost[earlier + j] + cost[base + x * width + j * weight]
+                if x == 0 or total < cost[row + j]:
+                    cost[row + j] = total
+                    choice[choices + k * units + j] = x
+            if x == 0:
+                for j in range(feasible, units):
+                    cost[row + j] = INFEASIBLE
+                    choice[choices + k * units + j] = 0
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def _fill_node(
+    base: cython.longlong,
+    held: cython.longlong,
+    range_of_node: cython.double,
+    weights: cython.longlong,
+    down: cython.longlong,
+    units: cython.longlong,
+    cost: cython.double[::1],
+    t: cython.longlong,
+) -> cython.void:
+    """Fill in the costs of a node from those of its children: each value is generalized to it or passed on."""
+    k: cython.Py_ssize_t
+    u: cython.Py_ssize_t
+    width: cython.longlong = held + t + 1
     least: cython.double
-    for node in range(nodes - 1, -1, -1):
-        base = offsets[node, 0]
-        width = held[node] + t + 1
-        if tree[node, 2] == 0:
-            for k in range(t + 1):
-                for u in range(width):
-                    cost[base + k * width + u] = 0.0 if u <= held[node] + k else far
-            continue
-        parts = sum_weight_below(tree, node)
-        units = (held[node] + t) // parts + 1 if parts > 0 else 1
-        first = True
-        for c in range(tree[node, 1], tree[node, 1] + tree[node, 2]):
-            w = tree[c, 3]
-            if w == 0:
+    for k in range(t + 1):
+        cost[base + k * width] = 0.0
+        for u in range(1, width):
+            if u > held + k:
+                cost[base + k * width + u] = INFEASIBLE
                 continue
-            wide = held[c] + t + 1
-            for k in range(t, -1, -1):
-                row = down + k * units
-                made = offsets[c, 1] + k * units
-                if first:
-                    for j in range(units):
-                        cost[row + j] = cost[offsets[c, 0] + k * wide + j * w] if j * w <= held[c] + k else far
-                        choice[made + j] = k
-                    continue
-                for x in range(k + 1):
-                    most = (held[c] + x) // w + 1
-                    if most > units:
-                        most = units
-                    old = down + (k - x) * units
-                    for j in range(most):
-                        least = cost[old + j] + cost[offsets[c, 0] + x * wide + j * w]
-                        if x == 0 or least < cost[row + j]:
-                            cost[row + j] = least
-                            choice[made + j] = x
-                    if x == 0:
-                        for j in range(most, units):
-                            cost[row + j] = far
-                            choice[made + j] = 0
-            first = False
-        for k in range(t + 1):
-            cost[base + k * width] = 0.0
-            for u in range(1, width):
-                if u > held[node] + k:
-                    cost[base + k * width + u] = far
-                    continue
-                least = cost[base + k * width + u - 1] + ranges[node]
-                if parts > 0 and u % parts == 0 and cost[down + k * units + u // parts] <= least:
-                    least = cost[down + k * units + u // parts]
-                cost[base + k * width + u] = least
+            least = cost[base + k * width + u - 1] + range_of_node
+            if weights > 0 and u % weights == 0 and cost[down + k * units + u // weights] <= least:
+                least = cost[down + k * units + u // weights]
+            cost[base + k * width + u] = least
 
 
 def recover_choices(
@@ -118,34 +183,29 @@ def recover_choices(
     t: cython.longlong,
     out: cython.longlong[:, ::1],
 ) -> None:
-    """out[node] = (fakes below, values kept below, values generalized to the node); the root's first two are given."""
+    """Write out[node] = (fakes below, values kept below, values generalized to the node); the root's first two are given."""
     node: cython.Py_ssize_t
-    c: cython.Py_ssize_t
-    k: cython.longlong
-    u: cython.longlong
+    child: cython.Py_ssize_t
+    fakes: cython.longlong
+    values: cython.longlong
     base: cython.longlong
-    parts: cython.longlong
+    weights: cython.longlong
     units: cython.longlong
-    j: cython.longlong
-    x: cython.longlong
+    passed: cython.longlong
     for node in range(tree.shape[0]):
-        k = out[node, 0]
-        u = out[node, 1]
-        if tree[node, 2] == 0:
-            out[node, 2] = u
+        fakes = out[node, 0]
+        values = out[node, 1]
+        weights = sum_child_weights(tree, node)
+        if weights == 0:
+            out[node, 2] = values
             continue
-        parts = sum_weight_below(tree, node)
-        if parts == 0:
-            out[node, 2] = u
-            continue
-        units = (held[node] + t) // parts + 1
-        base = offsets[node, 0] + k * (held[node] + t + 1)
-        while u > 0 and cost[base + u] == cost[base + u - 1] + ranges[node]:
-            u -= 1
-        out[node, 2] = out[node, 1] - u
-        j = u // parts
-        for c in range(tree[node, 1] + tree[node, 2] - 1, tree[node, 1] - 1, -1):
-            x = choice[offsets[c, 1] + k * units + j] if tree[c, 3] > 0 else 0
-            out[c, 0] = x
-            out[c, 1] = j * tree[c, 3]
-            k -= x
+        units = (held[node] + t) // weights + 1
+        base = offsets[node, 0] + fakes * (held[node] + t + 1)
+        while values > 0 and cost[base + values] == cost[base + values - 1] + ranges[node]:
+            values -= 1
+        out[node, 2] = out[node, 1] - values
+        passed = values // weights
+        for child in range(tree[node, 1] + tree[node, 2] - 1, tree[node, 1] - 1, -1):
+            out[child, 0] = choice[offsets[child, 1] + fakes * units + passed] if tree[child, 3] > 0 else 0
+            out[child, 1] = passed * tree[child, 3]
+            fakes -= out[child, 0]

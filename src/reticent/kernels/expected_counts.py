@@ -8,9 +8,9 @@ def sum_expected_counts(
     until: cython.double[:, ::1],
     lower: cython.int[:, ::1],
     upper: cython.int[:, ::1],
-    found: cython.double[::1],
+    expected: cython.double[::1],
 ):
-    """found[q] = sum over the points within lower[q] .. upper[q] of the people there who are expected to hold a value in range.
+    """expected[q] = sum over the points within lower[q] .. upper[q] of the people there who are expected to hold a value in range.
 
     `points` is (axes, points); until[p, v] is how many people of point p are expected to hold a value below v.  The last column of `lower` and `upper` is the
     sensitive one; an axis whose `upper` is below 0 is free.
@@ -33,4 +33,4 @@ def sum_expected_counts(
                     j += 1
                 if j == axes:
                     total += until[p, last] - until[p, first]
-            found[q] = total
+            expected[q] = total

@@ -44,6 +44,25 @@ def unpack_code(words: cython.ulonglong[:, ::1], row: cython.Py_ssize_t, column:
 @cython.nogil
 @cython.inline
 @cython.exceptval(check=False)
+def find_split_depth(
+    column: cython.Py_ssize_t,
+    low: cython.Py_ssize_t,
+    high: cython.Py_ssize_t,
+    shape: cython.longlong[:, ::1],
+    minima: cython.int[::1],
+) -> cython.int:
+    """Return the least split between two codes of a tree: the depth of their lowest common ancestor (see `mondrian_loss`)."""
+    step: cython.int = minima[high - low]
+    row: cython.Py_ssize_t = shape[column, 2] + step * shape[column, 5]
+    from_low: cython.int = minima[row + low]
+    to_high: cython.int = minima[row + high - (cython.cast(cython.Py_ssize_t, 1) << step)]
+    return from_low if from_low < to_high else to_high
+
+
+@cython.cfunc
+@cython.nogil
+@cython.inline
+@cython.exceptval(check=False)
 def compute_span(
     spans: cython.double[::1],
     places: cython.longlong[:, ::1],

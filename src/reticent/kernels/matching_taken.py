@@ -7,35 +7,35 @@ def take_first(
     start: cython.longlong[::1],
     place: cython.longlong[::1],
     number: cython.longlong[::1],
-    room: cython.longlong[::1],
+    limit: cython.longlong[::1],
     order: cython.longlong[::1],
     taken: cython.longlong[::1],
 ):
-    """taken[i]: how many of the number[i] values of entry i are taken where room[g] of group g are, least place first.
+    """taken[i]: how many of the number[i] values of entry i are taken where limit[g] of group g are, least place first.
 
     The entries of group g are start[g] .. start[g + 1]; `order` has room for those of the largest group.
     """
     g: cython.Py_ssize_t
     i: cython.Py_ssize_t
     j: cython.Py_ssize_t
-    many: cython.Py_ssize_t
-    left: cython.longlong
+    entry_count: cython.Py_ssize_t
+    remaining: cython.longlong
     with cython.nogil:
-        for g in range(room.shape[0]):
-            left = room[g]
-            many = 0
+        for g in range(limit.shape[0]):
+            remaining = limit[g]
+            entry_count = 0
             for i in range(start[g], start[g + 1]):
                 taken[i] = 0
-                if left > 0:
-                    j = many
+                if remaining > 0:
+                    j = entry_count
                     while j > 0 and place[order[j - 1]] > place[i]:
                         order[j] = order[j - 1]
                         j -= 1
                     order[j] = i
-                    many += 1
-            for j in range(many):
+                    entry_count += 1
+            for j in range(entry_count):
                 i = order[j]
-                if left <= 0:
+                if remaining <= 0:
                     break
-                taken[i] = number[i] if number[i] < left else left
-                left -= taken[i]
+                taken[i] = number[i] if number[i] < remaining else remaining
+                remaining -= taken[i]

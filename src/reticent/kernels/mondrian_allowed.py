@@ -11,9 +11,9 @@ import cython
 import numpy as np
 
 if cython.compiled:
-    from cython.cimports.reticent.kernels.inline_functions import unpack_code
+    from cython.cimports.reticent.kernels.inline_functions import find_split_depth, unpack_code
 else:
-    from reticent.kernels.inline_functions import unpack_code
+    from reticent.kernels.inline_functions import find_split_depth, unpack_code
 
 NO_LIMIT = cython.declare(cython.longlong, 1 << 62)
 SUBTREES = cython.declare(cython.Py_ssize_t, 2)
@@ -24,7 +24,7 @@ def mark_allowed_cuts(
     rows: cython.int[:, ::1],
     words: cython.ulonglong[:, ::1],
     cells: cython.longlong[:, ::1],
-    held: cython.longlong[:, ::1],
+    contents: cython.longlong[:, ::1],
     rules: tuple,
     trees: tuple,
     allowed: cython.char[::1],
@@ -39,12 +39,12 @@ def mark_allowed_cuts(
     rule: cython.Py_ssize_t
     sweep: SideMoves
     for rule in range(rules[0].shape[0]):
-        sweep = SideMoves(rule, rules, words, cells, held, trees)
+        sweep = SideMoves(rule, rules, words, cells, contents, trees)
         sweep.rows = rows
         sweep.allowed = allowed
         with cython.nogil:
             for i in range(nodes.shape[0]):
-                sweep.node(nodes[i, 1] - nodes[i, 0], nodes[i, 2], nodes[i, 3], nodes[i, 4])
+                sweep.sweep_node(nodes[i, 1] - nodes[i, 0], nodes[i, 2], nodes[i, 3], nodes[i, 4])
 
 
 @cython.final
@@ -54,11 +54,11 @@ class SideMoves:
 
     words: cython.ulonglong[:, ::1]
     cells: cython.longlong[:, ::1]
-    held: cython.longlong[:, ::1]
+    contents: cython.longlong[:, ::1]
     bounds: cython.longlong[:, ::1]
     rule: cython.longlong[::1]
     shape: cython.longlong[:, ::1]
-    least: cython.int[::1]
+    minima: cython.int[::1]
     rows: cython.int[:, ::1]
     allowed: cython.char[::1]
     counts: cython.longlong[:, ::1]
@@ -68,28 +68,28 @@ class SideMoves:
     limit: cython.longlong[:, ::1]
     size: cython.longlong[::1]
     distinct: cython.longlong[::1]
-    floored: cython.longlong[::1]
+    floored_values: cython.longlong[::1]
     leaves: cython.Py_ssize_t
     ordinal: cython.Py_ssize_t
     first: cython.Py_ssize_t
     end: cython.Py_ssize_t
-    side: cython.longlong
+    min_side_rows: cython.longlong
 
-    def __init__(self, rule, rules, words, cells, held, trees):
+    def __init__(self, rule, rules, words, cells, contents, trees):
         self.rule, self.bounds = np.ascontiguousarray(rules[0][rule]), rules[1]
-        self.words, self.cells, self.held = words, cells, held
-        self.shape, self.least = trees
+        self.words, self.cells, self.contents = words, cells, contents
+        self.shape, self.minima = trees
         values = int(rules[0][rule, 7] - rules[0][rule, 6])
         self.leaves = 1 << max(values - 1, 1).bit_length()
         self.counts = np.zeros((2, values), np.int64)
         self.need = np.zeros((2, 2 * self.leaves), np.int64)
         self.limit = np.full((2, 2 * self.leaves), NO_LIMIT, np.int64)
-        self.size, self.distinct, self.floored = np.zeros((3, 2), np.int64)
+        self.size, self.distinct, self.floored_values = np.zeros((3, 2), np.int64)
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def node(
+    def sweep_node(
         self, n: cython.Py_ssize_t, side: cython.longlong, ordinal: cython.Py_ssize_t, first: cython.Py_ssize_t
     ) -> cython.void:
         """Every column of a node of n rows; all lie on side 1 before and after each column."""
@@ -97,206 +97,199 @@ class SideMoves:
         low: cython.longlong
         high: cython.longlong
         self.ordinal = ordinal
-        self.side = side
+        self.min_side_rows = side
         self.first = first
         self.end = first + n
-        self.move(0, first, self.end, 1, 0)
+        self.move_rows(0, first, self.end, 1, 0)
         for j in range(self.rows.shape[0]):
             low = unpack_code(self.words, self.rows[j, first], j)
             high = unpack_code(self.words, self.rows[j, self.end - 1], j)
             if low < high:
                 if self.shape[j, 0] != SUBTREES:
-                    self.prefixes(j)
+                    self.judge_prefixes(j)
                 if self.shape[j, 0] != 0:
-                    self.subtrees(j, self.depth(j, low, high))
-        self.move(0, first, self.end, -1, 0)
+                    self.judge_subtrees(j, find_split_depth(j, low, high, self.shape, self.minima))
+        self.move_rows(0, first, self.end, -1, 0)
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def prefixes(self, j: cython.Py_ssize_t) -> cython.void:
+    def judge_prefixes(self, j: cython.Py_ssize_t) -> cython.void:
         """Runs go over to side 0 one after the other, and back again at the end."""
-        at: cython.Py_ssize_t = self.first
+        begin: cython.Py_ssize_t = self.first
         end: cython.Py_ssize_t
         while True:
-            end = self.run(j, at)
+            end = self.find_run_end(j, begin)
             if end == self.end:
                 break
-            self.move(j, at, end, 1, 1)
+            self.move_rows(j, begin, end, 1, 1)
             self.ordinal += 1
-            self.judge()
-            at = end
-        self.move(j, self.first, at, -1, 1)
+            self.judge_sides()
+            begin = end
+        self.move_rows(j, self.first, begin, -1, 1)
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def subtrees(self, j: cython.Py_ssize_t, root: cython.int) -> cython.void:
+    def judge_subtrees(self, j: cython.Py_ssize_t, root: cython.int) -> cython.void:
         """Each run, and each child of the lowest common ancestor that holds several, goes over alone."""
-        at: cython.Py_ssize_t = self.first
+        begin: cython.Py_ssize_t = self.first
         child: cython.Py_ssize_t = self.first
         end: cython.Py_ssize_t
-        while at < self.end:
-            end = self.run(j, at)
-            self.alone(j, at, end)
-            if end == self.end or root == self.depth(
-                j, unpack_code(self.words, self.rows[j, at], j), unpack_code(self.words, self.rows[j, end], j)
+        while begin < self.end:
+            end = self.find_run_end(j, begin)
+            self.judge_alone(j, begin, end)
+            if end == self.end or root == find_split_depth(
+                j,
+                unpack_code(self.words, self.rows[j, begin], j),
+                unpack_code(self.words, self.rows[j, end], j),
+                self.shape,
+                self.minima,
             ):
-                if child < at:
-                    self.alone(j, child, end)
+                if child < begin:
+                    self.judge_alone(j, child, end)
                 child = end
-            at = end
+            begin = end
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def alone(self, j: cython.Py_ssize_t, at: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.void:
+    def judge_alone(self, j: cython.Py_ssize_t, begin: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.void:
         """Judge the rows at .. end of a column against the rest of the node."""
         self.ordinal += 1
-        if self.shape[j, 0] != SUBTREES and (at == self.first or end == self.end):
+        if self.shape[j, 0] != SUBTREES and (begin == self.first or end == self.end):
             return  # judged already, between two runs
-        if self.rows_within(j, at, end) < self.side:
+        if self.count_rows(j, begin, end) < self.min_side_rows:
             self.allowed[self.ordinal] = 0
             return
-        self.move(j, at, end, 1, 1)
-        self.judge()
-        self.move(j, at, end, -1, 1)
+        self.move_rows(j, begin, end, 1, 1)
+        self.judge_sides()
+        self.move_rows(j, begin, end, -1, 1)
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def run(self, j: cython.Py_ssize_t, at: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    def find_run_end(self, j: cython.Py_ssize_t, row: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """The end of the run of equal codes that begins at a row."""
-        code: cython.longlong = unpack_code(self.words, self.rows[j, at], j)
-        while at < self.end and unpack_code(self.words, self.rows[j, at], j) == code:
-            at += 1
-        return at
+        code: cython.longlong = unpack_code(self.words, self.rows[j, row], j)
+        while row < self.end and unpack_code(self.words, self.rows[j, row], j) == code:
+            row += 1
+        return row
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def depth(self, j: cython.Py_ssize_t, lo: cython.Py_ssize_t, hi: cython.Py_ssize_t) -> cython.int:
-        """The least split between codes lo and hi, as in `weigh`."""
-        step: cython.int = self.least[hi - lo]
-        row: cython.Py_ssize_t = self.shape[j, 2] + step * self.shape[j, 5]
-        one: cython.int = self.least[row + lo]
-        other: cython.int = self.least[row + hi - (cython.cast(cython.Py_ssize_t, 1) << step)]
-        return one if one < other else other
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def rows_within(self, j: cython.Py_ssize_t, at: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.longlong:
+    def count_rows(self, j: cython.Py_ssize_t, row: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.longlong:
         """How many rows of the table lie there; counting stops where they suffice."""
         h: cython.Py_ssize_t
-        found: cython.longlong = 0
-        while at < end and found < self.side:
-            for h in range(self.cells[self.rows[j, at], 0], self.cells[self.rows[j, at], 1]):
-                found += self.held[h, 0]
-            at += 1
-        return found
+        total: cython.longlong = 0
+        while row < end and total < self.min_side_rows:
+            for h in range(self.cells[self.rows[j, row], 0], self.cells[self.rows[j, row], 1]):
+                total += self.contents[h, 0]
+            row += 1
+        return total
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def move(
+    def move_rows(
         self,
         j: cython.Py_ssize_t,
-        at: cython.Py_ssize_t,
+        begin: cython.Py_ssize_t,
         end: cython.Py_ssize_t,
         sign: cython.longlong,
-        over: cython.bint,
+        between_sides: cython.bint,
     ) -> cython.void:
         """Move rows from side 1 to side 0 (sign -1: back); those of a new node just come to side 1, or leave it."""
         r: cython.Py_ssize_t
         h: cython.Py_ssize_t
         s: cython.Py_ssize_t
         v: cython.longlong
-        for r in range(at, end):
+        for r in range(begin, end):
             for h in range(self.cells[self.rows[j, r], 0], self.cells[self.rows[j, r], 1]):
-                for s in range(1, self.held.shape[1]):
-                    v = self.held[h, s]
+                for s in range(1, self.contents.shape[1]):
+                    v = self.contents[h, s]
                     if self.rule[6] <= v < self.rule[7] and v != self.rule[3]:
-                        if over:
-                            self.change(0, v, sign * self.held[h, 0])
-                            self.change(1, v, -sign * self.held[h, 0])
+                        if between_sides:
+                            self.add_rows(0, v, sign * self.contents[h, 0])
+                            self.add_rows(1, v, -sign * self.contents[h, 0])
                         else:
-                            self.change(1, v, sign * self.held[h, 0])
+                            self.add_rows(1, v, sign * self.contents[h, 0])
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def change(self, which: cython.Py_ssize_t, v: cython.longlong, by: cython.longlong) -> cython.void:
+    def add_rows(self, side: cython.Py_ssize_t, v: cython.longlong, by: cython.longlong) -> cython.void:
         """A side holds so many more of a value."""
-        at: cython.Py_ssize_t = v - self.rule[6]
+        leaf: cython.Py_ssize_t = v - self.rule[6]
         b: cython.Py_ssize_t = v + self.rule[8]
-        before: cython.longlong = self.counts[which, at]
+        before: cython.longlong = self.counts[side, leaf]
         now: cython.longlong = before + by
         change: cython.longlong = cython.cast(cython.longlong, now > 0) - cython.cast(cython.longlong, before > 0)
-        self.counts[which, at] = now
-        self.size[which] += by
+        self.counts[side, leaf] = now
+        self.size[side] += by
         if v != self.rule[2]:
-            self.distinct[which] += change
+            self.distinct[side] += change
         if self.bounds[b, 2] > 0:
-            self.floored[which] += change
-            self.bound(which, at, 0 if now == 0 else now * self.bounds[b, 3] // self.bounds[b, 2], now == 0)
+            self.floored_values[side] += change
+            self.set_limit(side, leaf, 0 if now == 0 else now * self.bounds[b, 3] // self.bounds[b, 2], now == 0)
         if now == 0:
-            self.ask(which, at, 0)
+            self.set_need(side, leaf, 0)
         elif self.bounds[b, 0] == 0:
-            self.ask(which, at, NO_LIMIT)
+            self.set_need(side, leaf, NO_LIMIT)
         else:
-            self.ask(which, at, (now * self.bounds[b, 1] + self.bounds[b, 0] - 1) // self.bounds[b, 0])
+            self.set_need(side, leaf, (now * self.bounds[b, 1] + self.bounds[b, 0] - 1) // self.bounds[b, 0])
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def ask(self, which: cython.Py_ssize_t, at: cython.Py_ssize_t, rows: cython.longlong) -> cython.void:
+    def set_need(self, side: cython.Py_ssize_t, node: cython.Py_ssize_t, rows: cython.longlong) -> cython.void:
         """A value needs so many rows around it: up the tree as long as that changes anything."""
         other: cython.longlong
-        at += self.leaves
-        self.need[which, at] = rows
-        while at > 1:
-            other = self.need[which, at ^ 1]
-            at >>= 1
+        node += self.leaves
+        self.need[side, node] = rows
+        while node > 1:
+            other = self.need[side, node ^ 1]
+            node >>= 1
             rows = rows if rows > other else other
-            if self.need[which, at] == rows:
+            if self.need[side, node] == rows:
                 return
-            self.need[which, at] = rows
+            self.need[side, node] = rows
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def bound(
-        self, which: cython.Py_ssize_t, at: cython.Py_ssize_t, rows: cython.longlong, free: cython.bint
+    def set_limit(
+        self, side: cython.Py_ssize_t, node: cython.Py_ssize_t, rows: cython.longlong, free: cython.bint
     ) -> cython.void:
         """A value lets the side have so many rows, or any number where it does not occur."""
         other: cython.longlong
-        at += self.leaves
+        node += self.leaves
         rows = NO_LIMIT if free else rows
-        self.limit[which, at] = rows
-        while at > 1:
-            other = self.limit[which, at ^ 1]
-            at >>= 1
+        self.limit[side, node] = rows
+        while node > 1:
+            other = self.limit[side, node ^ 1]
+            node >>= 1
             rows = rows if rows < other else other
-            if self.limit[which, at] == rows:
+            if self.limit[side, node] == rows:
                 return
-            self.limit[which, at] = rows
+            self.limit[side, node] = rows
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def judge(self) -> cython.void:
-        if not (self.fine(0) and self.fine(1)):
+    def judge_sides(self) -> cython.void:
+        if not (self.keeps_rule(0) and self.keeps_rule(1)):
             self.allowed[self.ordinal] = 0
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def fine(self, which: cython.Py_ssize_t) -> cython.bint:
+    def keeps_rule(self, side: cython.Py_ssize_t) -> cython.bint:
         """The meaning of `Caps`, as `keep_caps` has it."""
-        size: cython.longlong = self.size[which]
-        if size < self.rule[0] or self.distinct[which] < self.rule[1]:
+        size: cython.longlong = self.size[side]
+        if size < self.rule[0] or self.distinct[side] < self.rule[1]:
             return False
-        if size > 0 and not self.rule[4] and self.floored[which] < self.rule[5]:
+        if size > 0 and not self.rule[4] and self.floored_values[side] < self.rule[5]:
             return False  # a value that must occur does not
-        return self.need[which, 1] <= size <= self.limit[which, 1]
+        return self.need[side, 1] <= size <= self.limit[side, 1]

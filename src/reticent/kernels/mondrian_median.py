@@ -20,12 +20,12 @@ def place_median_cuts(
     count: cython.longlong[::1],
     base: cython.longlong[::1],
     fence: cython.int[:, ::1],
-    apart: cython.bint,
-    left: cython.longlong[:, ::1],
+    fenced: cython.bint,
+    left_rows: cython.longlong[:, ::1],
 ):
-    """Set hi of each cut (start, stop, column, low, high of the node), and left[i] = (rows to the left, rows of the node).
+    """Set hi of each cut (start, stop, column, low, high of the node), and left_rows[i] = (rows to the left, rows of the node).
 
-    `fence` holds split, the previous lower fence and the next lower one, of column j from base[j] on.  `apart` asks that
+    `fence` holds split, the previous lower fence and the next lower one, of column j from base[j] on.  `fenced` asks that
     one side be a single child, so that no label of one side can be one of the other.
     """
     i: cython.Py_ssize_t
@@ -39,12 +39,12 @@ def place_median_cuts(
     with cython.nogil:
         for i in range(cuts.shape[0]):
             b = base[cuts[i, 2]]
-            left[i, 1] = 0
+            left_rows[i, 1] = 0
             middle = 0
-            if not apart:
+            if not fenced:
                 middle = _find_median(i, cuts, words, count, tally)
-            _find_fences(cuts[i, 3], cuts[i, 4] - 1, middle, b, fence, apart, pair)
-            _choose_fairer(i, cuts, words, count, pair, left)
+            _find_fences(cuts[i, 3], cuts[i, 4] - 1, middle, b, fence, fenced, pair)
+            _choose_fairer(i, cuts, words, count, pair, left_rows)
 
 
 @cython.cfunc
@@ -101,13 +101,13 @@ def _find_fences(
     middle: cython.longlong,
     b: cython.Py_ssize_t,
     fence: cython.int[:, ::1],
-    apart: cython.bint,
+    fenced: cython.bint,
     pair: cython.longlong[::1],
 ) -> cython.void:
     """The lowest fences next to the median on either side, or the outermost two; both the same where there is one."""
     lowest: cython.longlong = first
-    down: cython.longlong = last if apart else min(middle - 1, last)
-    up: cython.longlong = first if apart else max(middle, first)
+    down: cython.longlong = last if fenced else min(middle - 1, last)
+    up: cython.longlong = first if fenced else max(middle, first)
     while fence[2, b + lowest] <= last:
         lowest = fence[2, b + lowest]
     while down >= first and fence[0, b + down] > fence[0, b + lowest]:
@@ -127,22 +127,22 @@ def _choose_fairer(
     words: cython.ulonglong[:, ::1],
     count: cython.longlong[::1],
     pair: cython.longlong[::1],
-    left: cython.longlong[:, ::1],
+    left_rows: cython.longlong[:, ::1],
 ) -> cython.void:
     """Of two fences the one that leaves the sides more even; the first where they are alike."""
     r: cython.Py_ssize_t
     j: cython.Py_ssize_t = cuts[i, 2]
     total: cython.longlong = 0
-    one: cython.longlong = 0
-    other: cython.longlong = 0
+    first_rows: cython.longlong = 0
+    second_rows: cython.longlong = 0
     for r in range(cuts[i, 0], cuts[i, 1]):
         total += count[r]
-        one += count[r] if unpack_code(words, r, j) <= pair[0] else 0
-        other += count[r] if unpack_code(words, r, j) <= pair[1] else 0
-    left[i, 1] = total
-    if abs(2 * one - total) <= abs(2 * other - total):
+        first_rows += count[r] if unpack_code(words, r, j) <= pair[0] else 0
+        second_rows += count[r] if unpack_code(words, r, j) <= pair[1] else 0
+    left_rows[i, 1] = total
+    if abs(2 * first_rows - total) <= abs(2 * second_rows - total):
         cuts[i, 4] = pair[0]
-        left[i, 0] = one
+        left_rows[i, 0] = first_rows
     else:
         cuts[i, 4] = pair[1]
-        left[i, 0] = other
+        left_rows[i, 0] = second_rows

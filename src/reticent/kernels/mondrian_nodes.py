@@ -23,12 +23,12 @@ def divide_nodes(
 ):
     """Divide each node by its cut, stably: the left rows of cut i are start..middle[i], the right ones middle[i]..stop."""
     i: cython.Py_ssize_t
-    most: cython.Py_ssize_t = 1
+    max_rows: cython.Py_ssize_t = 1
     for i in range(cuts.shape[0]):
-        most = max(most, cuts[i, 1] - cuts[i, 0])
-    aside: cython.ulonglong[:, ::1] = np.empty((most, words.shape[1]), np.uint64)
-    aside_atom: cython.int[::1] = np.empty(most, np.int32)
-    aside_count: cython.longlong[::1] = np.empty(most, np.int64)
+        max_rows = max(max_rows, cuts[i, 1] - cuts[i, 0])
+    aside: cython.ulonglong[:, ::1] = np.empty((max_rows, words.shape[1]), np.uint64)
+    aside_atom: cython.int[::1] = np.empty(max_rows, np.int32)
+    aside_count: cython.longlong[::1] = np.empty(max_rows, np.int64)
     with cython.nogil:
         for i in range(cuts.shape[0]):
             middle[i] = _divide_node(i, cuts, words, atom, count, aside, aside_atom, aside_count)
@@ -50,8 +50,8 @@ def _divide_node(
     """Left rows close up where they are, right rows wait aside and follow."""
     r: cython.Py_ssize_t
     w: cython.Py_ssize_t
-    put: cython.Py_ssize_t = cuts[i, 0]
-    away: cython.Py_ssize_t = 0
+    inside: cython.Py_ssize_t = cuts[i, 0]
+    outside: cython.Py_ssize_t = 0
     word: cython.Py_ssize_t = cuts[i, 2] >> 1
     shift: cython.int = cython.cast(cython.int, 32 * (cuts[i, 2] & 1))
     lo: cython.longlong = cuts[i, 3]
@@ -59,22 +59,22 @@ def _divide_node(
     for r in range(cuts[i, 0], cuts[i, 1]):
         if lo <= cython.cast(cython.longlong, (words[r, word] >> shift) & CODE) <= hi:
             for w in range(words.shape[1]):
-                words[put, w] = words[r, w]
-            atom[put] = atom[r]
-            count[put] = count[r]
-            put += 1
+                words[inside, w] = words[r, w]
+            atom[inside] = atom[r]
+            count[inside] = count[r]
+            inside += 1
         else:
             for w in range(words.shape[1]):
-                aside[away, w] = words[r, w]
-            aside_atom[away] = atom[r]
-            aside_count[away] = count[r]
-            away += 1
-    for r in range(away):
+                aside[outside, w] = words[r, w]
+            aside_atom[outside] = atom[r]
+            aside_count[outside] = count[r]
+            outside += 1
+    for r in range(outside):
         for w in range(words.shape[1]):
-            words[put + r, w] = aside[r, w]
-        atom[put + r] = aside_atom[r]
-        count[put + r] = aside_count[r]
-    return put
+            words[inside + r, w] = aside[r, w]
+        atom[inside + r] = aside_atom[r]
+        count[inside + r] = aside_count[r]
+    return inside
 
 
 def measure_nodes(
@@ -112,19 +112,19 @@ def _measure_box(
     """Least and greatest codes of the two columns in a word."""
     r: cython.Py_ssize_t
     row: cython.ulonglong
-    within: cython.ulonglong
+    mask: cython.ulonglong
     low: cython.ulonglong = words[start, w]
     high: cython.ulonglong = low
     for r in range(start + 1, stop):
         row = words[r, w]
         if ((row | GUARD) - low) & ((high | GUARD) - row) & GUARD == GUARD:
             continue  # most rows lie between: the guards stay where row >= low and where high >= row
-        within = ((row | GUARD) - low) & GUARD
-        within -= within >> 31
-        low = (low & within) | (row & ~within)
-        within = ((high | GUARD) - row) & GUARD
-        within -= within >> 31
-        high = (high & within) | (row & ~within)
+        mask = ((row | GUARD) - low) & GUARD
+        mask -= mask >> 31
+        low = (low & mask) | (row & ~mask)
+        mask = ((high | GUARD) - row) & GUARD
+        mask -= mask >> 31
+        high = (high & mask) | (row & ~mask)
     box[i, 0, 2 * w] = cython.cast(cython.int, low & CODE)
     box[i, 1, 2 * w] = cython.cast(cython.int, high & CODE)
     if 2 * w + 1 < box.shape[2]:

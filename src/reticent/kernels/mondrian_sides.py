@@ -24,34 +24,34 @@ def mark_cuts_within_caps(
     words: cython.ulonglong[:, ::1],
     atom: cython.int[::1],
     first: cython.longlong[::1],
-    held: cython.longlong[:, ::1],
+    contents: cython.longlong[:, ::1],
     bounds: cython.longlong[:, ::1],
     rules: cython.longlong[:, ::1],
-    most: cython.longlong,
-    kept: cython.char[::1],
+    max_kept: cython.longlong,
+    verdict: cython.char[::1],
 ):
-    """kept[i] = whether both sides of cut i keep the caps; none of a node's is judged after `most` that do.
+    """verdict[i] = whether both sides of cut i keep the caps; none of a node's is judged after `max_kept` that do.
 
     rules[r] = (least size, least distinct, null, without, present only, how many lower caps are positive, first value,
     end of values, shift from values to bounds); bounds = upper and lower caps, each a numerator and a denominator.
     """
     i: cython.Py_ssize_t
-    enough: cython.longlong = 0
+    kept_count: cython.longlong = 0
     values: cython.Py_ssize_t = 1
     for i in range(rules.shape[0]):
         values = max(values, rules[i, 7])
-    sides: SideCounts = SideCounts(cuts, words, atom, first, held, values)
+    sides: SideCounts = SideCounts(cuts, words, atom, first, contents, values)
     with cython.nogil:
         for i in range(cuts.shape[0]):
-            if sides.enter(i):
-                enough = 0
-            kept[i] = 0
-            if enough < most:
-                sides.count(i)
-                kept[i] = _keeps(sides.inside, sides.touched, sides.seen, bounds, rules)
-                if kept[i]:
-                    kept[i] = _keeps(sides.outside, sides.touched, sides.seen, bounds, rules)
-                enough += kept[i]
+            if sides.enter_node(i):
+                kept_count = 0
+            verdict[i] = 0
+            if kept_count < max_kept:
+                sides.count_sides(i)
+                verdict[i] = _keeps(sides.inside, sides.touched, sides.value_count, bounds, rules)
+                if verdict[i]:
+                    verdict[i] = _keeps(sides.outside, sides.touched, sides.value_count, bounds, rules)
+                kept_count += verdict[i]
 
 
 def tally_sides(
@@ -59,17 +59,17 @@ def tally_sides(
     words: cython.ulonglong[:, ::1],
     atom: cython.int[::1],
     first: cython.longlong[::1],
-    held: cython.longlong[:, ::1],
+    contents: cython.longlong[:, ::1],
     counts: cython.longlong[:, ::1],
 ):
     """counts[2i], counts[2i + 1] = how often each value occurs within cut i and in the rest of its node."""
     i: cython.Py_ssize_t
     v: cython.Py_ssize_t
-    sides: SideCounts = SideCounts(cuts, words, atom, first, held, counts.shape[1])
+    sides: SideCounts = SideCounts(cuts, words, atom, first, contents, counts.shape[1])
     with cython.nogil:
         for i in range(cuts.shape[0]):
-            sides.enter(i)
-            sides.count(i)
+            sides.enter_node(i)
+            sides.count_sides(i)
             for v in range(counts.shape[1]):
                 counts[2 * i, v] = sides.inside[v]
                 counts[2 * i + 1, v] = sides.outside[v]
@@ -80,30 +80,30 @@ def list_side_atoms(
     words: cython.ulonglong[:, ::1],
     atom: cython.int[::1],
     offsets: cython.longlong[::1],
-    found: cython.int[::1],
+    atoms: cython.int[::1],
 ):
-    """found[offsets[2i] .. offsets[2i + 1]] = the atoms within cut i, and up to offsets[2i + 2] the rest of its node."""
+    """atoms[offsets[2i] .. offsets[2i + 1]] = the atoms within cut i, and up to offsets[2i + 2] the rest of its node."""
     i: cython.Py_ssize_t
     r: cython.Py_ssize_t
     column: cython.Py_ssize_t
     code: cython.longlong
-    left: cython.Py_ssize_t
-    right: cython.Py_ssize_t
+    inside_end: cython.Py_ssize_t
+    outside_begin: cython.Py_ssize_t
     with cython.nogil:
         for i in range(cuts.shape[0]):
-            left = offsets[2 * i]
-            right = left + cuts[i, 1] - cuts[i, 0]
-            offsets[2 * i + 2] = right
+            inside_end = offsets[2 * i]
+            outside_begin = inside_end + cuts[i, 1] - cuts[i, 0]
+            offsets[2 * i + 2] = outside_begin
             column = cuts[i, 2]
             for r in range(cuts[i, 0], cuts[i, 1]):
                 code = unpack_code(words, r, column)
                 if cuts[i, 3] <= code <= cuts[i, 4]:
-                    found[left] = atom[r]
-                    left += 1
+                    atoms[inside_end] = atom[r]
+                    inside_end += 1
                 else:
-                    right -= 1
-                    found[right] = atom[r]
-            offsets[2 * i + 1] = left
+                    outside_begin -= 1
+                    atoms[outside_begin] = atom[r]
+            offsets[2 * i + 1] = inside_end
 
 
 @cython.final
@@ -115,111 +115,111 @@ class SideCounts:
     words: cython.ulonglong[:, ::1]
     atom: cython.int[::1]
     first: cython.longlong[::1]
-    held: cython.longlong[:, ::1]
-    whole: cython.longlong[::1]
+    contents: cython.longlong[:, ::1]
+    totals: cython.longlong[::1]
     inside: cython.longlong[::1]
     outside: cython.longlong[::1]
     touched: cython.longlong[::1]
     sums: cython.longlong[::1]
-    base: cython.Py_ssize_t[::1]  # where the sums of a column begin
-    least: cython.longlong[::1]  # the least code they tell of
-    seen: cython.Py_ssize_t
-    used: cython.Py_ssize_t
-    end: cython.Py_ssize_t
+    sums_begin: cython.Py_ssize_t[::1]  # where the sums of a column begin
+    least_code: cython.longlong[::1]  # the least code they tell of
+    value_count: cython.Py_ssize_t
+    used_cells: cython.Py_ssize_t
+    end_cut: cython.Py_ssize_t
 
-    def __init__(self, cuts, words, atom, first, held, values):
-        self.cuts, self.words, self.atom, self.first, self.held = cuts, words, atom, first, held
-        self.whole, self.inside, self.outside = np.zeros((3, values), np.int64)
+    def __init__(self, cuts, words, atom, first, contents, values):
+        self.cuts, self.words, self.atom, self.first, self.contents = cuts, words, atom, first, contents
+        self.totals, self.inside, self.outside = np.zeros((3, values), np.int64)
         self.touched = np.empty(values, np.int64)
         self.sums = np.empty(MAX_SUM_CELLS, np.int64)
-        self.base = np.empty(2 * np.asarray(words).shape[1], np.intp)
-        self.least = np.empty(2 * np.asarray(words).shape[1], np.int64)
-        self.seen = self.used = self.end = 0
+        self.sums_begin = np.empty(2 * np.asarray(words).shape[1], np.intp)
+        self.least_code = np.empty(2 * np.asarray(words).shape[1], np.int64)
+        self.value_count = self.used_cells = self.end_cut = 0
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def enter(self, i: cython.Py_ssize_t) -> cython.bint:
+    def enter_node(self, i: cython.Py_ssize_t) -> cython.bint:
         """Count what the node of cut i holds, if it is the node's first; whether it is."""
         t: cython.Py_ssize_t
         if i > 0 and self.cuts[i, 0] == self.cuts[i - 1, 0]:
             return False
-        for t in range(self.seen):
-            self.whole[self.touched[t]] = 0
+        for t in range(self.value_count):
+            self.totals[self.touched[t]] = 0
             self.inside[self.touched[t]] = 0
             self.outside[self.touched[t]] = 0
-        self.seen = _count_node(
-            self.cuts[i, 0], self.cuts[i, 1], self.atom, self.first, self.held, self.whole, self.touched
+        self.value_count = _count_node(
+            self.cuts[i, 0], self.cuts[i, 1], self.atom, self.first, self.contents, self.totals, self.touched
         )
-        self.end = i
-        while self.end < self.cuts.shape[0] and self.cuts[self.end, 0] == self.cuts[i, 0]:
-            self.end += 1
-        for t in range(self.base.shape[0]):
-            self.base[t] = UNDECIDED
-        self.used = 0
+        self.end_cut = i
+        while self.end_cut < self.cuts.shape[0] and self.cuts[self.end_cut, 0] == self.cuts[i, 0]:
+            self.end_cut += 1
+        for t in range(self.sums_begin.shape[0]):
+            self.sums_begin[t] = UNDECIDED
+        self.used_cells = 0
         return True
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def count(self, i: cython.Py_ssize_t) -> cython.void:
+    def count_sides(self, i: cython.Py_ssize_t) -> cython.void:
         """What cut i has inside and outside."""
         t: cython.Py_ssize_t
         v: cython.Py_ssize_t
         lower: cython.Py_ssize_t
         upper: cython.Py_ssize_t
         j: cython.Py_ssize_t = self.cuts[i, 2]
-        values: cython.Py_ssize_t = self.whole.shape[0]
-        if self.base[j] == UNDECIDED:
-            self.decide(i, j)
-        if self.base[j] == COUNT_EACH:
-            for t in range(self.seen):
+        values: cython.Py_ssize_t = self.totals.shape[0]
+        if self.sums_begin[j] == UNDECIDED:
+            self.sum_if_cheaper(i, j)
+        if self.sums_begin[j] == COUNT_EACH:
+            for t in range(self.value_count):
                 self.inside[self.touched[t]] = 0
-            _count_within(i, self.cuts, self.words, self.atom, self.first, self.held, self.inside)
+            _count_within(i, self.cuts, self.words, self.atom, self.first, self.contents, self.inside)
         else:
-            lower = self.base[j] + (self.cuts[i, 3] - self.least[j]) * values
-            upper = self.base[j] + (self.cuts[i, 4] + 1 - self.least[j]) * values
-            for t in range(self.seen):
+            lower = self.sums_begin[j] + (self.cuts[i, 3] - self.least_code[j]) * values
+            upper = self.sums_begin[j] + (self.cuts[i, 4] + 1 - self.least_code[j]) * values
+            for t in range(self.value_count):
                 v = self.touched[t]
                 self.inside[v] = self.sums[upper + v] - self.sums[lower + v]
-        for t in range(self.seen):
+        for t in range(self.value_count):
             v = self.touched[t]
-            self.outside[v] = self.whole[v] - self.inside[v]
+            self.outside[v] = self.totals[v] - self.inside[v]
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def decide(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.void:
+    def sum_if_cheaper(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.void:
         """Sum up column j if its cuts from i on take more passes than that."""
         k: cython.Py_ssize_t
-        asked: cython.Py_ssize_t = 0
-        room: cython.Py_ssize_t
+        cut_count: cython.Py_ssize_t = 0
+        sum_cells: cython.Py_ssize_t
         lo: cython.longlong = self.cuts[i, 3]
         hi: cython.longlong = self.cuts[i, 4]
         rows: cython.Py_ssize_t = self.cuts[i, 1] - self.cuts[i, 0]
-        for k in range(i, self.end):
+        for k in range(i, self.end_cut):
             if self.cuts[k, 2] == j:
                 lo = self.cuts[k, 3] if self.cuts[k, 3] < lo else lo
                 hi = self.cuts[k, 4] if self.cuts[k, 4] > hi else hi
-                asked += 1
-        room = (hi - lo + 2) * self.whole.shape[0]
-        if asked < 2 or self.used + room > MAX_SUM_CELLS or room > asked * rows:
-            self.base[j] = COUNT_EACH
+                cut_count += 1
+        sum_cells = (hi - lo + 2) * self.totals.shape[0]
+        if cut_count < 2 or self.used_cells + sum_cells > MAX_SUM_CELLS or sum_cells > cut_count * rows:
+            self.sums_begin[j] = COUNT_EACH
             return
-        self.base[j] = self.used
-        self.least[j] = lo
-        self.used += room
+        self.sums_begin[j] = self.used_cells
+        self.least_code[j] = lo
+        self.used_cells += sum_cells
         _sum_column(
             i,
             lo,
             hi,
-            self.base[j],
+            self.sums_begin[j],
             self.cuts,
             self.words,
             self.atom,
             self.first,
-            self.held,
-            self.whole.shape[0],
+            self.contents,
+            self.totals.shape[0],
             self.sums,
         )
 
@@ -232,8 +232,8 @@ def _count_node(
     stop: cython.Py_ssize_t,
     atom: cython.int[::1],
     first: cython.longlong[::1],
-    held: cython.longlong[:, ::1],
-    whole: cython.longlong[::1],
+    contents: cython.longlong[:, ::1],
+    totals: cython.longlong[::1],
     touched: cython.longlong[::1],
 ) -> cython.Py_ssize_t:
     """Everything the node holds, and the values that occur."""
@@ -241,16 +241,16 @@ def _count_node(
     h: cython.Py_ssize_t
     s: cython.Py_ssize_t
     v: cython.longlong
-    seen: cython.Py_ssize_t = 0
+    value_count: cython.Py_ssize_t = 0
     for r in range(start, stop):
         for h in range(first[atom[r]], first[atom[r] + 1]):
-            for s in range(1, held.shape[1]):
-                v = held[h, s]
-                if whole[v] == 0:
-                    touched[seen] = v
-                    seen += 1
-                whole[v] += held[h, 0]
-    return seen
+            for s in range(1, contents.shape[1]):
+                v = contents[h, s]
+                if totals[v] == 0:
+                    touched[value_count] = v
+                    value_count += 1
+                totals[v] += contents[h, 0]
+    return value_count
 
 
 @cython.cfunc
@@ -262,7 +262,7 @@ def _count_within(
     words: cython.ulonglong[:, ::1],
     atom: cython.int[::1],
     first: cython.longlong[::1],
-    held: cython.longlong[:, ::1],
+    contents: cython.longlong[:, ::1],
     inside: cython.longlong[::1],
 ) -> cython.void:
     """Count the rows within the cut."""
@@ -275,8 +275,8 @@ def _count_within(
     for r in range(cuts[i, 0], cuts[i, 1]):
         if lo <= unpack_code(words, r, j) <= hi:
             for h in range(first[atom[r]], first[atom[r] + 1]):
-                for s in range(1, held.shape[1]):
-                    inside[held[h, s]] += held[h, 0]
+                for s in range(1, contents.shape[1]):
+                    inside[contents[h, s]] += contents[h, 0]
 
 
 @cython.cfunc
@@ -291,7 +291,7 @@ def _sum_column(
     words: cython.ulonglong[:, ::1],
     atom: cython.int[::1],
     first: cython.longlong[::1],
-    held: cython.longlong[:, ::1],
+    contents: cython.longlong[:, ::1],
     values: cython.Py_ssize_t,
     sums: cython.longlong[::1],
 ) -> cython.void:
@@ -307,8 +307,8 @@ def _sum_column(
         x = unpack_code(words, r, j)
         if lo <= x <= hi:
             for h in range(first[atom[r]], first[atom[r] + 1]):
-                for s in range(1, held.shape[1]):
-                    sums[base + (x + 1 - lo) * values + held[h, s]] += held[h, 0]
+                for s in range(1, contents.shape[1]):
+                    sums[base + (x + 1 - lo) * values + contents[h, s]] += contents[h, 0]
     for r in range(base + values, base + (hi - lo + 2) * values):
         sums[r] += sums[r - values]
 
@@ -319,14 +319,14 @@ def _sum_column(
 def _keeps(
     counts: cython.longlong[::1],
     touched: cython.longlong[::1],
-    seen: cython.Py_ssize_t,
+    value_count: cython.Py_ssize_t,
     bounds: cython.longlong[:, ::1],
     rules: cython.longlong[:, ::1],
 ) -> cython.char:
     """Whether a side keeps every rule."""
     r: cython.Py_ssize_t
     for r in range(rules.shape[0]):
-        if not _keeps_rule(r, counts, touched, seen, bounds, rules):
+        if not _keeps_rule(r, counts, touched, value_count, bounds, rules):
             return 0
     return 1
 
@@ -338,7 +338,7 @@ def _keeps_rule(
     rule: cython.Py_ssize_t,
     counts: cython.longlong[::1],
     touched: cython.longlong[::1],
-    seen: cython.Py_ssize_t,
+    value_count: cython.Py_ssize_t,
     bounds: cython.longlong[:, ::1],
     rules: cython.longlong[:, ::1],
 ) -> cython.char:
@@ -349,13 +349,13 @@ def _keeps_rule(
     begin: cython.longlong = rules[rule, 6]
     end: cython.longlong = rules[rule, 7]
     shift: cython.longlong = rules[rule, 8]
-    without: cython.longlong = rules[rule, 3]
+    ignored_value: cython.longlong = rules[rule, 3]
     size: cython.longlong = 0
     distinct: cython.longlong = 0
     floored: cython.longlong = 0
-    for t in range(seen):
+    for t in range(value_count):
         v = touched[t]
-        if begin <= v < end and v != without and counts[v] > 0:
+        if begin <= v < end and v != ignored_value and counts[v] > 0:
             size += counts[v]
             distinct += v != rules[rule, 2]
             floored += bounds[v + shift, 2] > 0
@@ -363,9 +363,9 @@ def _keeps_rule(
         return 0
     if size > 0 and not rules[rule, 4] and floored < rules[rule, 5]:
         return 0  # a value that must occur does not
-    for t in range(seen):
+    for t in range(value_count):
         v = touched[t]
-        if begin <= v < end and v != without and counts[v] > 0:
+        if begin <= v < end and v != ignored_value and counts[v] > 0:
             b = v + shift
             if counts[v] * bounds[b, 1] > bounds[b, 0] * size or counts[v] * bounds[b, 3] < bounds[b, 2] * size:
                 return 0

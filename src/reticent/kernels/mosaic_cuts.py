@@ -127,12 +127,14 @@ class Region:
         """items = (codes, values); space = (spans, places, nodes, trees); rule = (caps, rates, least, limits, edges)."""
         self.codes, self.values = items
         self.spans, self.places, self.nodes, self.trees = space
-        self.caps, rates, least, limits, self.level_edges = rule
+        self.caps, rates, thresholds, limits, self.level_edges = rule
         self.upper_rate, self.lower_rate, self.share = rates
-        self.min_size, self.min_distinct, self.present_only, self.null_value, self.distance, self.diversity = least[:6]
+        self.min_size, self.min_distinct, self.present_only, self.null_value, self.distance, self.diversity = (
+            thresholds[:6]
+        )
         self.distance_limit, self.entropy_limit, self.diversity_factor = limits[:3]
         self.caps_only = self.distance == 0 and self.diversity == 0 and self.entropy_limit == 0
-        self.min_part_rows = max(int(least[0]), 1)
+        self.min_part_rows = max(int(thresholds[0]), 1)
         columns = items[0].shape[1]
         value_count = len(rule[0])
         self.columns = columns
@@ -445,22 +447,26 @@ class QuotaBounds(Region):
         Where only present values are bound, a value may be left out of one side altogether.
         """
         rate: cython.double = self.lower_rate[value]
-        held: cython.longlong = self.histogram[value]
+        value_rows: cython.longlong = self.histogram[value]
         least_of_rest: cython.longlong = floor_product(rate, self.region_rows - rows) + 1
         lower: cython.longlong = floor_product(rate, rows) + 1
-        upper: cython.longlong = held - least_of_rest
+        upper: cython.longlong = value_rows - least_of_rest
         if lower < self.lower[value]:
             lower = self.lower[value]
         if upper > self.upper[value]:
             upper = self.upper[value]
         if self.present_only == 1:
-            if self.lower[value] == 0 and held >= least_of_rest and (lower <= 1 or lower > upper or available < lower):
+            if (
+                self.lower[value] == 0
+                and value_rows >= least_of_rest
+                and (lower <= 1 or lower > upper or available < lower)
+            ):
                 self.lower[value] = 0
                 self.upper[value] = upper if lower <= 1 and upper > 0 else 0
                 return 0
-            if lower > upper and self.upper[value] >= held and held > floor_product(rate, rows):
-                self.lower[value] = held
-                self.upper[value] = held
+            if lower > upper and self.upper[value] >= value_rows and value_rows > floor_product(rate, rows):
+                self.lower[value] = value_rows
+                self.upper[value] = value_rows
                 return 0
         self.lower[value] = lower
         self.upper[value] = upper
@@ -764,7 +770,7 @@ class QuotaBounds(Region):
         """Move the excess of one side, down to the limit, to the values it is short of."""
         i: cython.Py_ssize_t
         value: cython.int
-        held: cython.double
+        rows_of_side: cython.double
         even: cython.double
         total: cython.double = 0.0
         moved: cython.double
@@ -787,15 +793,15 @@ class QuotaBounds(Region):
         for i in range(self.present_count):
             value = self.present[i]
             even = rows * self.share[value]
-            held = self.histogram[value] - self.proposal[value] if of_rest else self.proposal[value]
-            if held > even:
-                held -= (held - even) * moved / excess
+            rows_of_side = self.histogram[value] - self.proposal[value] if of_rest else self.proposal[value]
+            if rows_of_side > even:
+                rows_of_side -= (rows_of_side - even) * moved / excess
             else:
                 if even > self.histogram[value]:
                     even = self.histogram[value]
-                if even > held:
-                    held += (even - held) * moved / total
-            self.proposal[value] = self.histogram[value] - held if of_rest else held
+                if even > rows_of_side:
+                    rows_of_side += (even - rows_of_side) * moved / total
+            self.proposal[value] = self.histogram[value] - rows_of_side if of_rest else rows_of_side
         return MOVED
 
 

@@ -38,9 +38,9 @@ def measure_distance(
 @cython.nogil
 @cython.inline
 @cython.exceptval(check=False)
-def worth(saved: cython.double, spent: cython.double) -> cython.double:
+def worth(saving: cython.double, cost: cython.double) -> cython.double:
     """Grows as saved / spent ** (3/4): of several powers tried the best, and it needs no root."""
-    return saved * saved * saved * saved / (spent * spent * spent)
+    return saving * saving * saving * saving / (cost * cost * cost)
 
 
 @cython.cclass
@@ -113,23 +113,25 @@ class Orderer:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def choose_cut(self, lo: cython.Py_ssize_t, hi: cython.Py_ssize_t) -> cython.int:
+    def choose_cut(self, begin: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
         """The best cut of the points lo..hi-1."""
-        j: cython.Py_ssize_t
+        column: cython.Py_ssize_t
         level: cython.Py_ssize_t
-        whole: cython.double
+        span: cython.double
         factor: cython.double
-        for j in range(self.columns):
-            whole = compute_span(self.spans, self.places, j, self.sorted_codes[j, lo], self.sorted_codes[j, hi - 1])
-            if whole <= 0.0:
+        for column in range(self.columns):
+            span = compute_span(
+                self.spans, self.places, column, self.sorted_codes[column, begin], self.sorted_codes[column, end - 1]
+            )
+            if span <= 0.0:
                 continue
-            factor = self.column_favour[j]
+            factor = self.column_favour[column]
             if self.noise > 0.0:
                 self.seed = next_random(self.seed)
                 factor *= 1.0 + self.noise * scale_random(self.seed)
-            self.weigh_prefixes(j, lo, hi, whole, factor)
-            for level in range(self.trees[j, 1]):
-                self.weigh_level(j, level, lo, hi, whole, factor)
+            self.weigh_prefixes(column, begin, end, span, factor)
+            for level in range(self.trees[column, 1]):
+                self.weigh_level(column, level, begin, end, span, factor)
         return 0
 
     @cython.cfunc
@@ -137,32 +139,36 @@ class Orderer:
     @cython.exceptval(check=False)
     def weigh_prefixes(
         self,
-        j: cython.Py_ssize_t,
-        lo: cython.Py_ssize_t,
-        hi: cython.Py_ssize_t,
-        whole: cython.double,
+        column: cython.Py_ssize_t,
+        begin: cython.Py_ssize_t,
+        end: cython.Py_ssize_t,
+        span: cython.double,
         factor: cython.double,
     ) -> cython.int:
         """Cuts before a code."""
-        n: cython.Py_ssize_t = hi - lo
+        n: cython.Py_ssize_t = end - begin
         i: cython.Py_ssize_t
-        a: cython.int = self.sorted_codes[j, lo]
-        b: cython.int = self.sorted_codes[j, hi - 1]
-        saved: cython.double
-        for i in range(lo + self.min_part, hi - self.min_part + 1):
-            if self.sorted_codes[j, i - 1] == self.sorted_codes[j, i]:
+        low: cython.int = self.sorted_codes[column, begin]
+        high: cython.int = self.sorted_codes[column, end - 1]
+        saving: cython.double
+        for i in range(begin + self.min_part, end - self.min_part + 1):
+            if self.sorted_codes[column, i - 1] == self.sorted_codes[column, i]:
                 continue
-            saved = (whole - compute_span(self.spans, self.places, j, a, self.sorted_codes[j, i - 1])) * (i - lo)
-            saved += (whole - compute_span(self.spans, self.places, j, self.sorted_codes[j, i], b)) * (hi - i)
-            saved *= factor
-            if saved <= 0.0:
+            saving = (span - compute_span(self.spans, self.places, column, low, self.sorted_codes[column, i - 1])) * (
+                i - begin
+            )
+            saving += (span - compute_span(self.spans, self.places, column, self.sorted_codes[column, i], high)) * (
+                end - i
+            )
+            saving *= factor
+            if saving <= 0.0:
                 continue
-            saved = worth(saved, self.x_log_x[n] - self.x_log_x[i - lo] - self.x_log_x[hi - i])
-            if saved > self.best_score:
-                self.best_score = saved
-                self.cut_column = j
+            saving = worth(saving, self.x_log_x[n] - self.x_log_x[i - begin] - self.x_log_x[end - i])
+            if saving > self.best_score:
+                self.best_score = saving
+                self.cut_column = column
                 self.cut_kind = 0
-                self.cut_begin = lo
+                self.cut_begin = begin
                 self.cut_end = i
         return 0
 
@@ -171,53 +177,53 @@ class Orderer:
     @cython.exceptval(check=False)
     def weigh_level(
         self,
-        j: cython.Py_ssize_t,
+        column: cython.Py_ssize_t,
         level: cython.Py_ssize_t,
         lo: cython.Py_ssize_t,
         hi: cython.Py_ssize_t,
-        whole: cython.double,
+        span: cython.double,
         factor: cython.double,
     ) -> cython.int:
         """One node of a level against the rest, and all of them at once."""
         n: cython.Py_ssize_t = hi - lo
-        at: cython.Py_ssize_t = self.trees[j, 0] + level * self.places[j, 2]
+        level_offset: cython.Py_ssize_t = self.trees[column, 0] + level * self.places[column, 2]
         i: cython.Py_ssize_t = lo
         begin: cython.Py_ssize_t
         node: cython.int
         large: cython.Py_ssize_t = 0
         rest: cython.Py_ssize_t = 0
-        saved: cython.double
+        saving: cython.double
         total: cython.double = 0.0
-        spent: cython.double = self.x_log_x[n]
+        cost: cython.double = self.x_log_x[n]
         while i < hi:
             begin = i
-            node = self.nodes[at + self.sorted_codes[j, i]]
+            node = self.nodes[level_offset + self.sorted_codes[column, i]]
             i += 1
-            while i < hi and self.nodes[at + self.sorted_codes[j, i]] == node:
+            while i < hi and self.nodes[level_offset + self.sorted_codes[column, i]] == node:
                 i += 1
             if i - begin < self.min_part:
                 rest += i - begin
                 continue
             if i - begin == n:
                 return 0
-            saved = whole - compute_span(
-                self.spans, self.places, j, self.sorted_codes[j, begin], self.sorted_codes[j, i - 1]
+            saving = span - compute_span(
+                self.spans, self.places, column, self.sorted_codes[column, begin], self.sorted_codes[column, i - 1]
             )
-            saved *= factor * (i - begin)
-            total += saved
-            spent -= self.x_log_x[i - begin]
+            saving *= factor * (i - begin)
+            total += saving
+            cost -= self.x_log_x[i - begin]
             large += 1
-            saved = worth(saved, self.x_log_x[n] - self.x_log_x[i - begin] - self.x_log_x[n - i + begin])
-            if saved > self.best_score and n - i + begin >= self.min_part:
-                self.best_score = saved
-                self.cut_column = j
+            saving = worth(saving, self.x_log_x[n] - self.x_log_x[i - begin] - self.x_log_x[n - i + begin])
+            if saving > self.best_score and n - i + begin >= self.min_part:
+                self.best_score = saving
+                self.cut_column = column
                 self.cut_kind = 1
                 self.cut_begin = begin
                 self.cut_end = i
-        spent -= self.x_log_x[rest]
-        if self.trees[j, 2] and large > 1 and worth(total, spent) > self.best_score:
-            self.best_score = worth(total, spent)
-            self.cut_column = j
+        cost -= self.x_log_x[rest]
+        if self.trees[column, 2] and large > 1 and worth(total, cost) > self.best_score:
+            self.best_score = worth(total, cost)
+            self.cut_column = column
             self.cut_kind = 2
             self.cut_level = level
         return 0
@@ -227,35 +233,35 @@ class Orderer:
     @cython.exceptval(check=False)
     def split_points(self, lo: cython.Py_ssize_t, hi: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Part the points by the chosen cut, in every column's order; the number of parts, count[p] is where part p ends."""
-        j: cython.Py_ssize_t = self.cut_column
+        column: cython.Py_ssize_t = self.cut_column
         i: cython.Py_ssize_t
-        t: cython.Py_ssize_t
-        p: cython.Py_ssize_t
-        u: cython.int
+        position: cython.Py_ssize_t
+        part: cython.Py_ssize_t
+        point: cython.int
         parts: cython.Py_ssize_t = 2
         if self.cut_kind < 2:
             for i in range(lo, hi):
-                self.part_of[self.column_order[j, i]] = 0 if self.cut_begin <= i and i < self.cut_end else 1
+                self.part_of[self.column_order[column, i]] = 0 if self.cut_begin <= i and i < self.cut_end else 1
             self.part_ends[0] = self.cut_end - self.cut_begin
             self.part_ends[1] = hi - lo - self.part_ends[0]
         else:
             parts = self.split_level(lo, hi)
-        for p in range(1, parts):
-            self.part_ends[p] += self.part_ends[p - 1]
-        for j in range(self.columns):
+        for part in range(1, parts):
+            self.part_ends[part] += self.part_ends[part - 1]
+        for column in range(self.columns):
             for i in range(hi - 1, lo - 1, -1):
-                u = self.column_order[j, i]
-                p = self.part_of[u]
-                self.part_ends[p] -= 1
-                t = self.part_ends[p]
-                self.spare_points[0, t] = u
-                self.spare_points[1, t] = self.sorted_codes[j, i]
+                point = self.column_order[column, i]
+                part = self.part_of[point]
+                self.part_ends[part] -= 1
+                position = self.part_ends[part]
+                self.spare_points[0, position] = point
+                self.spare_points[1, position] = self.sorted_codes[column, i]
             for i in range(lo, hi):
-                self.column_order[j, i] = self.spare_points[0, i - lo]
-                self.sorted_codes[j, i] = self.spare_points[1, i - lo]
+                self.column_order[column, i] = self.spare_points[0, i - lo]
+                self.sorted_codes[column, i] = self.spare_points[1, i - lo]
             # each count has come down to where its part begins, which is where the one before it ends
-            for p in range(parts - 1):
-                self.part_ends[p] = self.part_ends[p + 1]
+            for part in range(parts - 1):
+                self.part_ends[part] = self.part_ends[part + 1]
             self.part_ends[parts - 1] = hi - lo
         return parts
 
@@ -264,28 +270,28 @@ class Orderer:
     @cython.exceptval(check=False)
     def split_level(self, lo: cython.Py_ssize_t, hi: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """One part for each node with enough points, and one for all others."""
-        j: cython.Py_ssize_t = self.cut_column
-        at: cython.Py_ssize_t = self.trees[j, 0] + self.cut_level * self.places[j, 2]
+        column: cython.Py_ssize_t = self.cut_column
+        level_offset: cython.Py_ssize_t = self.trees[column, 0] + self.cut_level * self.places[column, 2]
         i: cython.Py_ssize_t = lo
-        t: cython.Py_ssize_t
-        p: cython.Py_ssize_t
+        position: cython.Py_ssize_t
+        part: cython.Py_ssize_t
         begin: cython.Py_ssize_t
         node: cython.int
         parts: cython.Py_ssize_t = 1
         self.part_ends[0] = 0
         while i < hi:
             begin = i
-            node = self.nodes[at + self.sorted_codes[j, i]]
-            while i < hi and self.nodes[at + self.sorted_codes[j, i]] == node:
+            node = self.nodes[level_offset + self.sorted_codes[column, i]]
+            while i < hi and self.nodes[level_offset + self.sorted_codes[column, i]] == node:
                 i += 1
-            p = 0
+            part = 0
             if i - begin >= self.min_part:
-                p = parts
+                part = parts
                 parts += 1
-                self.part_ends[p] = 0
-            self.part_ends[p] += i - begin
-            for t in range(begin, i):
-                self.part_of[self.column_order[j, t]] = p
+                self.part_ends[part] = 0
+            self.part_ends[part] += i - begin
+            for position in range(begin, i):
+                self.part_of[self.column_order[column, position]] = part
         return parts
 
     @cython.cfunc
@@ -293,82 +299,86 @@ class Orderer:
     @cython.exceptval(check=False)
     def push_parts(self, top: cython.Py_ssize_t, lo: cython.Py_ssize_t, parts: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Put the parts on the stack, so that the end nearer to the last point placed is taken first."""
-        p: cython.Py_ssize_t
-        q: cython.Py_ssize_t
+        i: cython.Py_ssize_t
+        part: cython.Py_ssize_t
         begin: cython.Py_ssize_t
         forward: cython.bint = True
         if self.placed_count > 0:
-            p = 1 if self.part_ends[0] == 0 else 0  # the part of small nodes may be empty
-            begin = self.part_ends[0] if p else 0
-            forward = self.measure_box_distance(lo + begin, lo + self.part_ends[p]) <= self.measure_box_distance(
+            i = 1 if self.part_ends[0] == 0 else 0  # the part of small nodes may be empty
+            begin = self.part_ends[0] if i else 0
+            forward = self.measure_box_distance(lo + begin, lo + self.part_ends[i]) <= self.measure_box_distance(
                 lo + self.part_ends[parts - 2], lo + self.part_ends[parts - 1]
             )
-        for p in range(parts):
-            q = parts - 1 - p if forward else p
-            begin = self.part_ends[q - 1] if q > 0 else 0
-            if self.part_ends[q] > begin:
+        for i in range(parts):
+            part = parts - 1 - i if forward else i
+            begin = self.part_ends[part - 1] if part > 0 else 0
+            if self.part_ends[part] > begin:
                 self.stack[top, 0] = lo + begin
-                self.stack[top, 1] = lo + self.part_ends[q]
+                self.stack[top, 1] = lo + self.part_ends[part]
                 top += 1
         return top
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def measure_box_distance(self, lo: cython.Py_ssize_t, hi: cython.Py_ssize_t) -> cython.double:
+    def measure_box_distance(self, begin: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.double:
         """From the last point placed to the box of the points lo..hi-1."""
-        j: cython.Py_ssize_t
-        u: cython.int = self.order[self.placed_count - 1]
-        c: cython.int
+        column: cython.Py_ssize_t
+        point: cython.int = self.order[self.placed_count - 1]
+        code: cython.int
         total: cython.double = 0.0
-        for j in range(self.columns):
-            c = self.codes[u, j]
-            if c < self.sorted_codes[j, lo]:
-                total += compute_span(self.spans, self.places, j, c, self.sorted_codes[j, lo])
-            elif c > self.sorted_codes[j, hi - 1]:
-                total += compute_span(self.spans, self.places, j, self.sorted_codes[j, hi - 1], c)
+        for column in range(self.columns):
+            code = self.codes[point, column]
+            if code < self.sorted_codes[column, begin]:
+                total += compute_span(self.spans, self.places, column, code, self.sorted_codes[column, begin])
+            elif code > self.sorted_codes[column, end - 1]:
+                total += compute_span(self.spans, self.places, column, self.sorted_codes[column, end - 1], code)
         return total
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def place_points(self, lo: cython.Py_ssize_t, hi: cython.Py_ssize_t) -> cython.int:
+    def place_points(self, begin: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
         """The points lo..hi-1 are next: along a chain, or where they are too many in order of their widest column."""
         i: cython.Py_ssize_t
-        j: cython.Py_ssize_t
+        column: cython.Py_ssize_t
         q: cython.Py_ssize_t
-        near: cython.Py_ssize_t
-        u: cython.int
-        v: cython.int
-        wide: cython.Py_ssize_t = 0
-        most: cython.double = -1.0
-        far: cython.double
-        for j in range(self.columns):
-            far = compute_span(self.spans, self.places, j, self.sorted_codes[j, lo], self.sorted_codes[j, hi - 1])
-            if far > most:
-                most = far
-                wide = j
-        for i in range(lo, hi):
-            if hi - lo <= self.max_chain and most > 0.0 and self.placed_count > 0:
-                u = self.order[self.placed_count - 1]
-                most = LARGE
-                near = i
-                for q in range(i, hi):
-                    v = self.column_order[wide, q]
-                    far = 0.0
-                    for j in range(self.columns):
-                        far += measure_distance(self.spans, self.places, j, self.codes[u, j], self.codes[v, j])
-                        if far >= most:
+        nearest: cython.Py_ssize_t
+        point: cython.int
+        other: cython.int
+        widest: cython.Py_ssize_t = 0
+        least_distance: cython.double = -1.0
+        distance: cython.double
+        for column in range(self.columns):
+            distance = compute_span(
+                self.spans, self.places, column, self.sorted_codes[column, begin], self.sorted_codes[column, end - 1]
+            )
+            if distance > least_distance:
+                least_distance = distance
+                widest = column
+        for i in range(begin, end):
+            if end - begin <= self.max_chain and least_distance > 0.0 and self.placed_count > 0:
+                point = self.order[self.placed_count - 1]
+                least_distance = LARGE
+                nearest = i
+                for q in range(i, end):
+                    other = self.column_order[widest, q]
+                    distance = 0.0
+                    for column in range(self.columns):
+                        distance += measure_distance(
+                            self.spans, self.places, column, self.codes[point, column], self.codes[other, column]
+                        )
+                        if distance >= least_distance:
                             break
-                    if far < most:
-                        most = far
-                        near = q
-                        if far <= 0.0:
+                    if distance < least_distance:
+                        least_distance = distance
+                        nearest = q
+                        if distance <= 0.0:
                             break
-                v = self.column_order[wide, near]
-                self.column_order[wide, near] = self.column_order[wide, i]
-                self.column_order[wide, i] = v
-                most = 1.0
-            self.order[self.placed_count] = self.column_order[wide, i]
+                other = self.column_order[widest, nearest]
+                self.column_order[widest, nearest] = self.column_order[widest, i]
+                self.column_order[widest, i] = other
+                least_distance = 1.0
+            self.order[self.placed_count] = self.column_order[widest, i]
             self.placed_count += 1
         return 0

@@ -530,15 +530,17 @@ class Segmenter(UnitPools):
         i: cython.Py_ssize_t
         j: cython.Py_ssize_t
         nearest: cython.Py_ssize_t
-        least: cython.double
+        least_distance: cython.double
         distance: cython.double
         for i in range(1, self.pool_size - 1):
-            least = LARGE
+            least_distance = LARGE
             nearest = i
             for j in range(i, self.pool_size):
-                distance = self.measure_distance(self.pool[order + 1, i - 1], self.pool[order + 1, j], 0.0, least)
-                if distance < least:
-                    least = distance
+                distance = self.measure_distance(
+                    self.pool[order + 1, i - 1], self.pool[order + 1, j], 0.0, least_distance
+                )
+                if distance < least_distance:
+                    least_distance = distance
                     nearest = j
                     if distance == 0.0:
                         break
@@ -707,10 +709,10 @@ class Chainer(UnitPools):
         """
         codes, self.values = units
         super().__init__(codes, space, sizes, next_unit)
-        self.needs, self.first_need, self.share, least, bounds = limits
-        self.min_size, self.min_distinct, _, self.null_value, self.distance, self.diversity = least[:6]
+        self.needs, self.first_need, self.share, thresholds, bounds = limits
+        self.min_size, self.min_distinct, _, self.null_value, self.distance, self.diversity = thresholds[:6]
         self.distance_limit, self.entropy_limit, self.diversity_factor = bounds[:3]
-        self.needs_only = least[1] <= 1 and least[4] == 0 and least[5] == 0 and bounds[1] == 0
+        self.needs_only = thresholds[1] <= 1 and thresholds[4] == 0 and thresholds[5] == 0 and bounds[1] == 0
         self.value_count = len(limits[2])
         self.counts = np.zeros((1, self.value_count), np.int64)
 
@@ -753,7 +755,7 @@ class Chainer(UnitPools):
         j: cython.Py_ssize_t
         unit: cython.int
         nearest: cython.Py_ssize_t
-        least: cython.double
+        least_distance: cython.double
         distance: cython.double
         need: cython.longlong = self.min_size
         begin: cython.Py_ssize_t = 0
@@ -765,15 +767,15 @@ class Chainer(UnitPools):
                     self.uncount_units(order, begin, i)
                     begin = i
                     need = self.min_size
-            least = LARGE
+            least_distance = LARGE
             nearest = i
             for j in range(i, self.pool_size):
                 distance = 0.0
                 if penalty > 0.0:
                     distance = self.penalize_unit(self.pool[order + 1, j], need, penalty)
-                distance = self.measure_distance(unit, self.pool[order + 1, j], distance, least)
-                if distance < least:
-                    least = distance
+                distance = self.measure_distance(unit, self.pool[order + 1, j], distance, least_distance)
+                if distance < least_distance:
+                    least_distance = distance
                     nearest = j
                     if distance == 0.0:
                         break

@@ -55,230 +55,247 @@ class Swapper:
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def compute_widening(self, h: cython.int, a: cython.int) -> cython.double:
+    def compute_widening(self, group: cython.int, cell: cython.int) -> cython.double:
         """What group h would lose if the row of cell a came into it."""
-        j: cython.Py_ssize_t
-        c: cython.int
+        column: cython.Py_ssize_t
+        code: cython.int
         total: cython.double = 0.0
-        for j in range(self.columns):
-            c = self.codes[a, j]
-            if c < self.group_box[h, 0, j]:
-                total += compute_span(self.spans, self.places, j, c, self.group_box[h, 1, j])
-                total -= compute_span(self.spans, self.places, j, self.group_box[h, 0, j], self.group_box[h, 1, j])
-            elif c > self.group_box[h, 1, j]:
-                total += compute_span(self.spans, self.places, j, self.group_box[h, 0, j], c)
-                total -= compute_span(self.spans, self.places, j, self.group_box[h, 0, j], self.group_box[h, 1, j])
-        return total * (self.group_begin[h + 1] - self.group_begin[h])
+        for column in range(self.columns):
+            code = self.codes[cell, column]
+            if code < self.group_box[group, 0, column]:
+                total += compute_span(self.spans, self.places, column, code, self.group_box[group, 1, column])
+                total -= compute_span(
+                    self.spans, self.places, column, self.group_box[group, 0, column], self.group_box[group, 1, column]
+                )
+            elif code > self.group_box[group, 1, column]:
+                total += compute_span(self.spans, self.places, column, self.group_box[group, 0, column], code)
+                total -= compute_span(
+                    self.spans, self.places, column, self.group_box[group, 0, column], self.group_box[group, 1, column]
+                )
+        return total * (self.group_begin[group + 1] - self.group_begin[group])
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def find_partner(self, i: cython.longlong, g: cython.int) -> cython.longlong:
+    def find_partner(self, own_slot: cython.longlong, own_group: cython.int) -> cython.longlong:
         """A slot whose row fits the box wanted, of a group that the row of slot i widens least, at most by what is left to
         spend; -1 where none is found."""
-        v: cython.int = self.slot_value[i]
-        first: cython.longlong = self.value_begin[v]
-        count: cython.longlong = self.value_begin[v + 1] - first
+        value: cython.int = self.slot_value[own_slot]
+        first: cython.longlong = self.value_begin[value]
+        count: cython.longlong = self.value_begin[value + 1] - first
         _turn: cython.longlong
-        j: cython.Py_ssize_t
-        k: cython.longlong
-        at: cython.longlong
-        pick: cython.longlong = -1
-        b: cython.int
-        c: cython.int
+        column: cython.Py_ssize_t
+        slot: cython.longlong
+        position: cython.longlong
+        partner: cython.longlong = -1
+        cell: cython.int
+        code: cython.int
         cost: cython.double
-        least: cython.double = self.budget
+        least_cost: cython.double = self.budget
         self.seed = next_random(self.seed)
-        at = self.seed % count
+        position = self.seed % count
         for _turn in range(count if count < self.max_looks else self.max_looks):
-            at += 1
-            if at >= count:
-                at = 0
-            k = self.slots_by_value[first + at]
-            b = self.slot_cell[k]
-            for j in range(self.columns):
-                c = self.codes[b, j]
-                if c < self.wanted_box[0, j] or c > self.wanted_box[1, j]:
+            position += 1
+            if position >= count:
+                position = 0
+            slot = self.slots_by_value[first + position]
+            cell = self.slot_cell[slot]
+            for column in range(self.columns):
+                code = self.codes[cell, column]
+                if code < self.wanted_box[0, column] or code > self.wanted_box[1, column]:
                     break
             else:
-                if self.slot_group[k] == g:
+                if self.slot_group[slot] == own_group:
                     continue
-                cost = self.compute_widening(self.slot_group[k], self.slot_cell[i])
-                if cost < least:
-                    least = cost
-                    pick = k
+                cost = self.compute_widening(self.slot_group[slot], self.slot_cell[own_slot])
+                if cost < least_cost:
+                    least_cost = cost
+                    partner = slot
                     if cost <= 0.0:
                         break
-        if pick >= 0:
-            self.budget -= least
-        return pick
+        if partner >= 0:
+            self.budget -= least_cost
+        return partner
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def shed_rows(self, g: cython.int, q: cython.Py_ssize_t) -> cython.bint:
+    def shed_rows(self, group: cython.int, column: cython.Py_ssize_t) -> cython.bint:
         """Exchange all rows of group g that are outside the box wanted, which is narrower in column q."""
-        i: cython.longlong
-        k: cython.longlong
-        n: cython.Py_ssize_t = 0
+        slot: cython.longlong
+        partner: cython.longlong
+        swaps: cython.Py_ssize_t = 0
         j: cython.Py_ssize_t
         c: cython.int
-        h: cython.int
-        self.budget = compute_span(self.spans, self.places, q, self.group_box[g, 0, q], self.group_box[g, 1, q])
-        self.budget -= compute_span(self.spans, self.places, q, self.wanted_box[0, q], self.wanted_box[1, q])
-        self.budget *= (self.group_begin[g + 1] - self.group_begin[g]) * 0.999
-        for i in range(self.group_begin[g], self.group_begin[g + 1]):
-            c = self.codes[self.slot_cell[i], q]
-            if c < self.wanted_box[0, q] or c > self.wanted_box[1, q]:
-                k = self.find_partner(i, g)
-                if k < 0:
-                    while n > 0:
-                        n -= 1
-                        c = self.slot_cell[self.swapped_slots[0, n]]
-                        self.slot_cell[self.swapped_slots[0, n]] = self.slot_cell[self.swapped_slots[1, n]]
-                        self.slot_cell[self.swapped_slots[1, n]] = c
-                        self.measure_box(self.slot_group[self.swapped_slots[1, n]])
+        partner_group: cython.int
+        self.budget = compute_span(
+            self.spans, self.places, column, self.group_box[group, 0, column], self.group_box[group, 1, column]
+        )
+        self.budget -= compute_span(
+            self.spans, self.places, column, self.wanted_box[0, column], self.wanted_box[1, column]
+        )
+        self.budget *= (self.group_begin[group + 1] - self.group_begin[group]) * 0.999
+        for slot in range(self.group_begin[group], self.group_begin[group + 1]):
+            c = self.codes[self.slot_cell[slot], column]
+            if c < self.wanted_box[0, column] or c > self.wanted_box[1, column]:
+                partner = self.find_partner(slot, group)
+                if partner < 0:
+                    while swaps > 0:
+                        swaps -= 1
+                        c = self.slot_cell[self.swapped_slots[0, swaps]]
+                        self.slot_cell[self.swapped_slots[0, swaps]] = self.slot_cell[self.swapped_slots[1, swaps]]
+                        self.slot_cell[self.swapped_slots[1, swaps]] = c
+                        self.measure_box(self.slot_group[self.swapped_slots[1, swaps]])
                     return False
-                h = self.slot_group[k]
+                partner_group = self.slot_group[partner]
                 for j in range(self.columns):
-                    c = self.codes[self.slot_cell[i], j]
-                    if c < self.group_box[h, 0, j]:
-                        self.group_box[h, 0, j] = c
-                    if c > self.group_box[h, 1, j]:
-                        self.group_box[h, 1, j] = c
-                c = self.slot_cell[i]
-                self.slot_cell[i] = self.slot_cell[k]
-                self.slot_cell[k] = c
-                self.swapped_slots[0, n] = i
-                self.swapped_slots[1, n] = k
-                n += 1
+                    c = self.codes[self.slot_cell[slot], j]
+                    if c < self.group_box[partner_group, 0, j]:
+                        self.group_box[partner_group, 0, j] = c
+                    if c > self.group_box[partner_group, 1, j]:
+                        self.group_box[partner_group, 1, j] = c
+                c = self.slot_cell[slot]
+                self.slot_cell[slot] = self.slot_cell[partner]
+                self.slot_cell[partner] = c
+                self.swapped_slots[0, swaps] = slot
+                self.swapped_slots[1, swaps] = partner
+                swaps += 1
         return True
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def measure_box(self, g: cython.int) -> cython.int:
+    def measure_box(self, group: cython.int) -> cython.int:
         """The box of a group, drawn close again."""
-        i: cython.longlong
-        j: cython.Py_ssize_t
-        c: cython.int
-        for j in range(self.columns):
-            self.group_box[g, 0, j] = 2147483647
-            self.group_box[g, 1, j] = -1
-        for i in range(self.group_begin[g], self.group_begin[g + 1]):
-            for j in range(self.columns):
-                c = self.codes[self.slot_cell[i], j]
-                if c < self.group_box[g, 0, j]:
-                    self.group_box[g, 0, j] = c
-                if c > self.group_box[g, 1, j]:
-                    self.group_box[g, 1, j] = c
+        slot: cython.longlong
+        column: cython.Py_ssize_t
+        code: cython.int
+        for column in range(self.columns):
+            self.group_box[group, 0, column] = 2147483647
+            self.group_box[group, 1, column] = -1
+        for slot in range(self.group_begin[group], self.group_begin[group + 1]):
+            for column in range(self.columns):
+                code = self.codes[self.slot_cell[slot], column]
+                if code < self.group_box[group, 0, column]:
+                    self.group_box[group, 0, column] = code
+                if code > self.group_box[group, 1, column]:
+                    self.group_box[group, 1, column] = code
         return 0
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def narrow_group(self, g: cython.int, j: cython.Py_ssize_t, share: cython.double) -> cython.bint:
+    def narrow_group(self, group: cython.int, column: cython.Py_ssize_t, share: cython.double) -> cython.bint:
         """Shed one end of column j, or all but the largest node of a level, where few enough rows would have to go."""
-        i: cython.longlong
-        c: cython.int
+        slot: cython.longlong
+        code: cython.int
         q: cython.Py_ssize_t
-        lo: cython.int = self.group_box[g, 0, j]
-        hi: cython.int = self.group_box[g, 1, j]
-        most: cython.longlong = (
-            cython.cast(cython.longlong, share * (self.group_begin[g + 1] - self.group_begin[g])) + 1
+        low: cython.int = self.group_box[group, 0, column]
+        high: cython.int = self.group_box[group, 1, column]
+        max_rows: cython.longlong = (
+            cython.cast(cython.longlong, share * (self.group_begin[group + 1] - self.group_begin[group])) + 1
         )
-        for c in range(hi - lo + 1):
-            self.code_rows[c] = 0
-        for i in range(self.group_begin[g], self.group_begin[g + 1]):
-            self.code_rows[self.codes[self.slot_cell[i], j] - lo] += 1
+        for code in range(high - low + 1):
+            self.code_rows[code] = 0
+        for slot in range(self.group_begin[group], self.group_begin[group + 1]):
+            self.code_rows[self.codes[self.slot_cell[slot], column] - low] += 1
         for q in range(self.columns):
-            self.wanted_box[0, q] = self.group_box[g, 0, q]
-            self.wanted_box[1, q] = self.group_box[g, 1, q]
-        if self.shed_end(g, j, most, 1) or self.shed_end(g, j, most, -1):
+            self.wanted_box[0, q] = self.group_box[group, 0, q]
+            self.wanted_box[1, q] = self.group_box[group, 1, q]
+        if self.shed_end(group, column, max_rows, 1) or self.shed_end(group, column, max_rows, -1):
             return True
-        for q in range(self.trees[j, 1]):
-            if self.keep_node(g, j, most, self.trees[j, 0] + q * self.places[j, 2]):
+        for q in range(self.trees[column, 1]):
+            if self.keep_node(group, column, max_rows, self.trees[column, 0] + q * self.places[column, 2]):
                 return True
         return False
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def shed_end(self, g: cython.int, j: cython.Py_ssize_t, most: cython.longlong, step: cython.int) -> cython.bint:
+    def shed_end(
+        self, group: cython.int, column: cython.Py_ssize_t, max_rows: cython.longlong, step: cython.int
+    ) -> cython.bint:
         """From the low end upwards (step 1) or the high end downwards, the fewest codes whose going narrows the span."""
-        lo: cython.int = self.group_box[g, 0, j]
-        hi: cython.int = self.group_box[g, 1, j]
-        c: cython.int = lo if step > 0 else hi
-        whole: cython.double = compute_span(self.spans, self.places, j, lo, hi)
-        gone: cython.longlong = 0
+        low: cython.int = self.group_box[group, 0, column]
+        high: cython.int = self.group_box[group, 1, column]
+        code: cython.int = low if step > 0 else high
+        span: cython.double = compute_span(self.spans, self.places, column, low, high)
+        shed_count: cython.longlong = 0
         while True:
-            gone += self.code_rows[c - lo]
-            if gone > most or c == (hi if step > 0 else lo):
+            shed_count += self.code_rows[code - low]
+            if shed_count > max_rows or code == (high if step > 0 else low):
                 return False
-            c += step
-            while self.code_rows[c - lo] == 0:
-                c += step
+            code += step
+            while self.code_rows[code - low] == 0:
+                code += step
             if step > 0:
-                self.wanted_box[0, j] = c
+                self.wanted_box[0, column] = code
             else:
-                self.wanted_box[1, j] = c
-            if compute_span(self.spans, self.places, j, self.wanted_box[0, j], self.wanted_box[1, j]) < whole:
-                if self.shed_rows(g, j):
+                self.wanted_box[1, column] = code
+            if (
+                compute_span(self.spans, self.places, column, self.wanted_box[0, column], self.wanted_box[1, column])
+                < span
+            ):
+                if self.shed_rows(group, column):
                     return True
-                self.wanted_box[0, j] = lo
-                self.wanted_box[1, j] = hi
+                self.wanted_box[0, column] = low
+                self.wanted_box[1, column] = high
                 return False
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
     def keep_node(
-        self, g: cython.int, j: cython.Py_ssize_t, most: cython.longlong, level: cython.Py_ssize_t
+        self, group: cython.int, column: cython.Py_ssize_t, max_rows: cython.longlong, level: cython.Py_ssize_t
     ) -> cython.bint:
         """Shed all but the node of this level that holds most rows."""
-        lo: cython.int = self.group_box[g, 0, j]
-        hi: cython.int = self.group_box[g, 1, j]
-        c: cython.int = lo
+        low: cython.int = self.group_box[group, 0, column]
+        high: cython.int = self.group_box[group, 1, column]
+        code: cython.int = low
         first: cython.int
-        keep: cython.int = lo
-        last: cython.int = hi
-        here: cython.longlong
-        best: cython.longlong = 0
-        n: cython.longlong = self.group_begin[g + 1] - self.group_begin[g]
-        while c <= hi:
-            first = c
-            here = 0
-            while c <= hi and self.nodes[level + c] == self.nodes[level + first]:
-                here += self.code_rows[c - lo]
-                c += 1
-            if here > best:
-                best = here
-                keep = first
-                last = c - 1
-        if n - best > most or n == best:
+        best_first: cython.int = low
+        best_last: cython.int = high
+        node_rows: cython.longlong
+        most_rows: cython.longlong = 0
+        group_rows: cython.longlong = self.group_begin[group + 1] - self.group_begin[group]
+        while code <= high:
+            first = code
+            node_rows = 0
+            while code <= high and self.nodes[level + code] == self.nodes[level + first]:
+                node_rows += self.code_rows[code - low]
+                code += 1
+            if node_rows > most_rows:
+                most_rows = node_rows
+                best_first = first
+                best_last = code - 1
+        if group_rows - most_rows > max_rows or group_rows == most_rows:
             return False
-        if compute_span(self.spans, self.places, j, keep, last) >= compute_span(self.spans, self.places, j, lo, hi):
+        if compute_span(self.spans, self.places, column, best_first, best_last) >= compute_span(
+            self.spans, self.places, column, low, high
+        ):
             return False
-        self.wanted_box[0, j] = keep
-        self.wanted_box[1, j] = last
-        if self.shed_rows(g, j):
+        self.wanted_box[0, column] = best_first
+        self.wanted_box[1, column] = best_last
+        if self.shed_rows(group, column):
             return True
-        self.wanted_box[0, j] = lo
-        self.wanted_box[1, j] = hi
+        self.wanted_box[0, column] = low
+        self.wanted_box[1, column] = high
         return False
 
     def sweep(self, order: cython.int[::1], seed, share: cython.double, stop: cython.char[::1]):
         """Narrow each of the groups, in this order, as often as that succeeds; end once the flag `stop` (one byte) is not 0."""
-        o: cython.Py_ssize_t
-        j: cython.Py_ssize_t
-        g: cython.int
+        i: cython.Py_ssize_t
+        column: cython.Py_ssize_t
+        group: cython.int
         self.seed = seed
         with cython.nogil:
-            for o in range(order.shape[0]):
+            for i in range(order.shape[0]):
                 if stop[0] != 0:
                     break
-                g = order[o]
-                self.measure_box(g)
-                for j in range(self.columns):
-                    while self.group_box[g, 0, j] < self.group_box[g, 1, j] and self.narrow_group(g, j, share):
-                        self.measure_box(g)
+                group = order[i]
+                self.measure_box(group)
+                for column in range(self.columns):
+                    while self.group_box[group, 0, column] < self.group_box[group, 1, column] and self.narrow_group(
+                        group, column, share
+                    ):
+                        self.measure_box(group)

@@ -7,18 +7,18 @@ def count_perturbed(
     counts: cython.longlong[::1],
     rank: cython.longlong[::1],
     until: cython.longlong[:, ::1],
-    drawn: cython.longlong[::1],
+    draws: cython.longlong[::1],
     tally: cython.longlong[::1],
-    found: cython.longlong[:, ::1],
+    published: cython.longlong[:, ::1],
 ) -> cython.Py_ssize_t:
-    """found[i] = (cell, value, rows) in the order of cells and values; returns how many there are.
+    """published[i] = (cell, value, rows) in the order of cells and values; returns how many there are.
 
-    Cell c has counts[c] rows, to which the next of `drawn` belong.  A row is published as the first value v with
+    Cell c has counts[c] rows, to which the next of `draws` belong.  A row is published as the first value v with
     drawn < until[rank[c], v].  `tally` is zero for every value, before and after.
     """
     values: cython.Py_ssize_t = until.shape[1]
     entries: cython.Py_ssize_t = 0
-    at: cython.Py_ssize_t = 0
+    row: cython.Py_ssize_t = 0
     c: cython.Py_ssize_t
     _i: cython.longlong
     r: cython.longlong
@@ -33,17 +33,17 @@ def count_perturbed(
                 high = values - 1
                 while low < high:
                     middle = (low + high) >> 1
-                    if drawn[at] < until[r, middle]:
+                    if draws[row] < until[r, middle]:
                         high = middle
                     else:
                         low = middle + 1
                 tally[low] += 1
-                at += 1
+                row += 1
             for low in range(values):
                 if tally[low] > 0:
-                    found[entries, 0] = c
-                    found[entries, 1] = low
-                    found[entries, 2] = tally[low]
+                    published[entries, 0] = c
+                    published[entries, 1] = low
+                    published[entries, 2] = tally[low]
                     tally[low] = 0
                     entries += 1
     return entries

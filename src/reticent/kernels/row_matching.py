@@ -11,16 +11,16 @@ import cython
 
 @cython.cfunc
 @cython.exceptval(check=False)
-def find_unseen_point(chain: cython.longlong[::1], at: cython.longlong) -> cython.longlong:
-    """The first point at or after `at` that was not seen in this phase."""
-    end: cython.longlong = at
+def find_unseen_point(chain: cython.longlong[::1], point: cython.longlong) -> cython.longlong:
+    """The first point at or after `point` that was not seen in this phase."""
+    end: cython.longlong = point
     step: cython.longlong
     while chain[end] != end:
         end = chain[end]
-    while chain[at] != end:
-        step = chain[at]
-        chain[at] = end
-        at = step
+    while chain[point] != end:
+        step = chain[point]
+        chain[point] = end
+        point = step
     return end
 
 

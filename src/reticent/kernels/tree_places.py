@@ -10,38 +10,38 @@ def spread_tallies(
     first: cython.longlong[::1],
     place: cython.int[::1],
     low: cython.longlong,
-    held: cython.double[:, ::1],
-    found: cython.double[:, ::1],
+    label_tallies: cython.double[:, ::1],
+    place_tallies: cython.double[:, ::1],
 ):
-    """found[p] += scale[l] times the tallies of all rows of label l, for each place low + p that the label covers.
+    """place_tallies[p] += scale[l] times the tallies of all rows of label l, for each place low + p that the label covers.
 
-    The places of label l are place[first[l]] .. place[first[l + 1] - 1].  `held` has a line of zeros for each label, one longer than
+    The places of label l are place[first[l]] .. place[first[l + 1] - 1].  `label_tallies` has a line of zeros for each label, one longer than
     a row's tallies, and has them again afterwards.
     """
     rows: cython.Py_ssize_t = label.shape[0]
     width: cython.Py_ssize_t = tallies.shape[1]
-    places: cython.longlong = found.shape[0]
+    places: cython.longlong = place_tallies.shape[0]
     i: cython.Py_ssize_t
     t: cython.Py_ssize_t
     q: cython.longlong
     p: cython.longlong
-    one: cython.int
+    row_label: cython.int
     with cython.nogil:
         for i in range(rows):
-            one = label[i]
+            row_label = label[i]
             for t in range(width):
-                held[one, t] += tallies[i, t]
-            held[one, width] += 1.0
+                label_tallies[row_label, t] += tallies[i, t]
+            label_tallies[row_label, width] += 1.0
         for i in range(rows):
-            one = label[i]
-            if held[one, width] == 0.0:
+            row_label = label[i]
+            if label_tallies[row_label, width] == 0.0:
                 continue
             for t in range(width):
-                held[one, t] *= scale[one]
-            for q in range(first[one], first[one + 1]):
+                label_tallies[row_label, t] *= scale[row_label]
+            for q in range(first[row_label], first[row_label + 1]):
                 p = place[q] - low
                 if 0 <= p < places:
                     for t in range(width):
-                        found[p, t] += held[one, t]
+                        place_tallies[p, t] += label_tallies[row_label, t]
             for t in range(width + 1):
-                held[one, t] = 0.0
+                label_tallies[row_label, t] = 0.0

@@ -14,11 +14,6 @@ many more rows could get the value; `combinations` have (first cell, cells with 
 
 import cython
 
-if cython.compiled:
-    from cython.cimports.reticent.kernels.inline_functions import next_random
-else:
-    from reticent.kernels.inline_functions import next_random
-
 
 @cython.cfunc
 @cython.exceptval(check=False)
@@ -96,15 +91,15 @@ def swap_values(
     rows: cython.int[:, ::1],
     cells: cython.int[:, ::1],
     combinations: cython.int[:, ::1],
-    one: cython.int,
+    row: cython.int,
     other: cython.int,
 ) -> cython.int:
     """Exchange the values of two rows of different combinations, both of which have both; how many more rows are too many."""
-    value: cython.int = cells[rows[one, 3], 1]
+    value: cython.int = cells[rows[row, 3], 1]
     instead: cython.int = cells[rows[other, 3], 1]
-    change: cython.int = leave_cell(rows, cells, combinations, one)
+    change: cython.int = leave_cell(rows, cells, combinations, row)
     change += leave_cell(rows, cells, combinations, other)
-    change += enter_cell(rows, cells, combinations, one, find_cell(cells, combinations, rows[one, 0], instead))
+    change += enter_cell(rows, cells, combinations, row, find_cell(cells, combinations, rows[row, 0], instead))
     change += enter_cell(rows, cells, combinations, other, find_cell(cells, combinations, rows[other, 0], value))
     return change
 
@@ -126,33 +121,33 @@ def seat_row(
     """
     depth: cython.int = 0
     place: cython.int
-    found: cython.int
+    seat: cython.int
     cell: cython.int
     seats[0, 2] = row
     seats[0, 3] = begin
     while depth >= 0:
-        found = -1
+        seat = -1
         for place in range(seats[depth, 3], end):
             if seats[place - begin, 1] == row + 1:
                 continue
             cell = find_cell(cells, combinations, rows[seats[depth, 2], 0], rows[place, 2])
             if cell < 0 or cells[cell, 4] == 0:
                 continue
-            found = place
+            seat = place
             break
-        if found < 0:
+        if seat < 0:
             depth -= 1
             continue
-        seats[depth, 3] = found + 1
-        seats[found - begin, 1] = row + 1
-        seats[depth, 4] = found
-        if seats[found - begin, 0] < 0:
+        seats[depth, 3] = seat + 1
+        seats[seat - begin, 1] = row + 1
+        seats[depth, 4] = seat
+        if seats[seat - begin, 0] < 0:
             while depth >= 0:
                 seats[seats[depth, 4] - begin, 0] = seats[depth, 2]
                 depth -= 1
             return 1
         depth += 1
-        seats[depth, 2] = seats[found - begin, 0]
+        seats[depth, 2] = seats[seat - begin, 0]
         seats[depth, 3] = begin
     return 0
 
@@ -172,20 +167,20 @@ def seat_group(
     place: cython.int
     cell: cython.int
     best: cython.int
-    most: cython.int
+    lacking: cython.int
     for place in range(begin, end):
         seats[place - begin, 0] = -1
         seats[place - begin, 1] = 0
     for row in range(begin, end):
         best = -1
-        most = 0
+        lacking = 0
         for place in range(begin, end):
             if seats[place - begin, 0] >= 0:
                 continue
             cell = find_cell(cells, combinations, rows[row, 0], rows[place, 2])
-            if cell >= 0 and cells[cell, 4] != 0 and (best < 0 or cells[cell, 2] > most):
+            if cell >= 0 and cells[cell, 4] != 0 and (best < 0 or cells[cell, 2] > lacking):
                 best = place
-                most = cells[cell, 2]
+                lacking = cells[cell, 2]
         if best >= 0:
             seats[best - begin, 0] = row
         elif seat_row(rows, cells, combinations, begin, end, row, seats) == 0:
@@ -226,7 +221,7 @@ def apply_path(
     """Exchange along a path, unless it crosses itself or leaves as many rows too many as before; the change."""
     length: cython.int = 0
     step: cython.int = last
-    done: cython.int = 0
+    applied: cython.int = 0
     change: cython.int = 0
     k: cython.int
     while step > 0:
@@ -238,12 +233,12 @@ def apply_path(
         if rows[path[step, 3], 3] != path[path[step, 2], 0] or rows[path[step, 4], 3] != path[step, 5]:
             break
         change += swap_values(rows, cells, combinations, path[step, 3], path[step, 4])
-        done += 1
+        applied += 1
     if change < 0:
         return change
-    while done > 0:
-        done -= 1
-        step = path[length - 1 - done, 7]
+    while applied > 0:
+        applied -= 1
+        step = path[length - 1 - applied, 7]
         swap_values(rows, cells, combinations, path[step, 4], path[step, 3])
     return 0
 
@@ -267,119 +262,147 @@ def mark_visited(
     return 1
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-def relieve_cell(
-    rows: cython.int[:, ::1],
-    cells: cython.int[:, ::1],
-    combinations: cython.int[:, ::1],
-    starts: cython.int[::1],
-    path: cython.int[:, ::1],
-    visited: cython.longlong[:, ::1],
-    state: cython.longlong[::1],
-    root: cython.int,
-) -> cython.int:
-    """Move one row too many of a cell to where there is room; how many rows fewer are too many, as a negative number.
+@cython.final
+@cython.cclass
+class PathSearch:
+    """The search for a path of exchanges that moves one row too many of a cell to where there is room.
 
     A row of the cell exchanges its value with another row of its group.  Of the two cells that get a row, both may have room:
     the search ends.  If one has, the other one has a row too many in its stead, and the cell that the other row left has room.
     `path` has (cell with a row too many, cell that was left, step before, row, row it exchanges with, its cell, the cell it gets, order).
     """
-    head: cython.int = 0
-    tail: cython.int = 1
-    left: cython.longlong = state[2]
-    size: cython.longlong = cells.shape[0] + 1
-    combination: cython.int
-    value: cython.int
-    spare: cython.int
-    row: cython.int
-    moved: cython.int
-    back: cython.int = -1
-    turn: cython.int
-    other: cython.int
-    there: cython.int
-    mine: cython.int
-    theirs: cython.int
-    fits: cython.int
-    suits: cython.int
-    goal: cython.int
-    key: cython.longlong
-    change: cython.int
-    state[3] += 1
-    path[0, 0] = root
-    path[0, 1] = -1
-    path[0, 2] = 0
-    while head < tail:
-        combination = cells[path[head, 0], 0]
-        value = cells[path[head, 0], 1]
-        spare = path[head, 1]
-        row = cells[path[head, 0], 3]
-        moved = -1
-        if head > 0:  # the row that this step brought here goes on within its group
-            moved = path[head, 4] if path[head, 0] == path[head, 6] else path[head, 3]
-            back = path[head, 3] + path[head, 4] - moved
-        while row >= 0 or moved >= 0:
-            if moved >= 0:
-                turn = moved
-            else:
-                turn = row
-            for other in range(starts[rows[turn, 1]], starts[rows[turn, 1] + 1]):
-                left -= 1
-                there = rows[other, 3]
-                if rows[other, 0] == combination or cells[there, 1] == value:
-                    continue
-                if moved >= 0 and other == back:
-                    continue
-                if spare < 0 and combinations[combination, 1] == 0 and combinations[rows[other, 0], 1] == 0:
-                    continue
-                mine = find_cell(cells, combinations, combination, cells[there, 1])
-                if mine < 0:
-                    continue
-                theirs = find_cell(cells, combinations, rows[other, 0], value)
-                if theirs < 0:
-                    continue
-                fits = 1 if cells[mine, 2] > 0 or mine == spare else 0
-                suits = 1 if cells[theirs, 2] > 0 or theirs == spare else 0
-                if fits + suits == 0:
-                    continue
-                goal = theirs if fits == 1 else mine
-                path[tail, 0] = goal
-                path[tail, 1] = there
-                path[tail, 2] = head
-                path[tail, 3] = turn
-                path[tail, 4] = other
-                path[tail, 5] = there
-                path[tail, 6] = theirs
-                if fits + suits == 2:
-                    change = apply_path(rows, cells, combinations, path, tail)
-                    if change < 0:
-                        state[1] -= state[2] - left
-                        return change
-                    continue
-                key = cython.cast(cython.longlong, goal) * size + there
-                if mark_visited(visited, key, state[3]) == 0:
-                    continue
-                tail += 1
-                if tail == path.shape[0]:
-                    state[1] -= state[2] - left
+
+    rows: cython.int[:, ::1]
+    cells: cython.int[:, ::1]
+    combinations: cython.int[:, ::1]
+    starts: cython.int[::1]
+    path: cython.int[:, ::1]
+    visited: cython.longlong[:, ::1]
+    state: cython.longlong[::1]
+    steps: cython.int  # of the path so far
+    looks: cython.longlong  # pairs of rows that may still be looked at
+    change: cython.int  # how many more rows are too many after a path was taken
+
+    def __init__(self, rows, cells, combinations, starts, path, visited, state):
+        self.rows = rows
+        self.cells = cells
+        self.combinations = combinations
+        self.starts = starts
+        self.path = path
+        self.visited = visited
+        self.state = state
+        self.steps = 0
+        self.looks = 0
+        self.change = 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def relieve_cell(self, root: cython.int) -> cython.int:
+        """Move one row too many of a cell to where there is room; return how many rows fewer are too many, as a negative number."""
+        self.looks = self.state[2]
+        self.change = 0
+        self.state[3] += 1
+        self.path[0, 0] = root
+        self.path[0, 1] = -1
+        self.path[0, 2] = 0
+        self.steps = 1
+        self.search_steps()
+        self.state[1] -= self.state[2] - self.looks
+        return self.change
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def search_steps(self) -> cython.int:
+        """Search from one step after the other, until a path is taken, there is none, or enough was looked at."""
+        step: cython.int = 0
+        row: cython.int
+        moved: cython.int
+        while step < self.steps:
+            row = self.cells[self.path[step, 0], 3]
+            if step > 0:  # the row that this step brought here goes on within its group
+                moved = self.path[step, 3]
+                if self.path[step, 0] == self.path[step, 6]:
+                    moved = self.path[step, 4]
+                if self.search_row(step, moved, self.path[step, 3] + self.path[step, 4] - moved):
                     return 0
-            if left <= 0:
-                state[1] -= state[2] - left
-                return 0
-            if moved >= 0:
-                moved = -1
-            else:
-                row = rows[row, 4]
-        head += 1
-    state[1] -= state[2] - left
-    return 0
+            while row >= 0:
+                if self.search_row(step, row, -1):
+                    return 0
+                row = self.rows[row, 4]
+            step += 1
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def search_row(self, step: cython.int, row: cython.int, partner: cython.int) -> cython.bint:
+        """Try exchanges of a row with all rows of its group but its last partner; return whether the search ends."""
+        other: cython.int
+        fitting: cython.int
+        key: cython.longlong
+        for other in range(self.starts[self.rows[row, 1]], self.starts[self.rows[row, 1] + 1]):
+            self.looks -= 1
+            if other == partner:
+                continue
+            fitting = self.write_step(step, row, other)
+            if fitting == 0:
+                continue
+            if fitting == 2:
+                self.change = apply_path(self.rows, self.cells, self.combinations, self.path, self.steps)
+                if self.change < 0:
+                    return True
+                continue
+            key = cython.cast(cython.longlong, self.path[self.steps, 0]) * (self.cells.shape[0] + 1)
+            if mark_visited(self.visited, key + self.path[self.steps, 1], self.state[3]) == 0:
+                continue
+            self.steps += 1
+            if self.steps == self.path.shape[0]:
+                return True
+        return self.looks <= 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def write_step(self, step: cython.int, row: cython.int, other: cython.int) -> cython.int:
+        """Write the exchange of two rows behind the path's last step; return how many of their new cells have room.
+
+        Where none has, or the exchange is impossible, nothing is written.
+        """
+        combination: cython.int = self.cells[self.path[step, 0], 0]
+        value: cython.int = self.cells[self.path[step, 0], 1]
+        spare: cython.int = self.path[step, 1]
+        other_combination: cython.int = self.rows[other, 0]
+        other_cell: cython.int = self.rows[other, 3]
+        row_target: cython.int
+        other_target: cython.int
+        row_fits: cython.int
+        other_fits: cython.int
+        if other_combination == combination or self.cells[other_cell, 1] == value:
+            return 0
+        if spare < 0 and self.combinations[combination, 1] == 0 and self.combinations[other_combination, 1] == 0:
+            return 0
+        row_target = find_cell(self.cells, self.combinations, combination, self.cells[other_cell, 1])
+        if row_target < 0:
+            return 0
+        other_target = find_cell(self.cells, self.combinations, other_combination, value)
+        if other_target < 0:
+            return 0
+        row_fits = 1 if self.cells[row_target, 2] > 0 or row_target == spare else 0
+        other_fits = 1 if self.cells[other_target, 2] > 0 or other_target == spare else 0
+        if row_fits + other_fits > 0:
+            self.path[self.steps, 0] = other_target if row_fits == 1 else row_target
+            self.path[self.steps, 1] = other_cell
+            self.path[self.steps, 2] = step
+            self.path[self.steps, 3] = row
+            self.path[self.steps, 4] = other
+            self.path[self.steps, 5] = other_cell
+            self.path[self.steps, 6] = other_target
+        return row_fits + other_fits
 
 
 @cython.cfunc
 @cython.exceptval(check=False)
 def draw_below(state: cython.longlong[::1], limit: cython.int) -> cython.int:
-    """Return a number below the limit."""
-    state[0] = next_random(state[0])
+    """Return a number below the limit, from a generator of 31 bits (Park & Miller 1988); the audit shares none with planners."""
+    state[0] = state[0] * 48271 % 2147483647
     return cython.cast(cython.int, state[0] % limit)
 
 
@@ -404,7 +427,7 @@ def kick_cell(
     mine: cython.int
     theirs: cython.int
     worse: cython.int
-    least: cython.int = 3
+    fewest: cython.int = 3
     best: cython.int = -1
     while skips > 0 and rows[row, 4] >= 0:
         row = rows[row, 4]
@@ -425,8 +448,8 @@ def kick_cell(
             continue
         worse = (1 if cells[mine, 2] <= 0 else 0) + (1 if cells[theirs, 2] <= 0 else 0)
         worse -= 1 if cells[rows[other, 3], 2] < 0 else 0
-        if worse < least:
-            least = worse
+        if worse < fewest:
+            fewest = worse
             best = other
     if best < 0:
         return 0
@@ -450,13 +473,14 @@ def exchange_values(
     excess: cython.longlong = 0
     cell: cython.int
     change: cython.int
+    search: PathSearch = PathSearch(rows, cells, combinations, starts, path, visited, state)
     for cell in range(cells.shape[0]):
         if cells[cell, 2] < 0:
             excess -= cells[cell, 2]
     while excess > 0 and state[1] > 0:
         for cell in range(cells.shape[0]):
             while cells[cell, 2] < 0 and state[1] > 0:
-                change = relieve_cell(rows, cells, combinations, starts, path, visited, state, cell)
+                change = search.relieve_cell(cell)
                 if change == 0:
                     break
                 excess += change

@@ -3,20 +3,20 @@
 import cython
 
 
-def sort_within(number: cython.int[::1], begin: cython.longlong[::1], most: cython.longlong):
-    """number[begin[g]] .. number[begin[g + 1]] then ascend, for every group g of at most `most` numbers."""
+def sort_within(number: cython.int[::1], begin: cython.longlong[::1], max_numbers: cython.longlong):
+    """number[begin[g]] .. number[begin[g + 1]] then ascend, for every group g of at most `max_numbers` numbers."""
     g: cython.Py_ssize_t
     i: cython.Py_ssize_t
     j: cython.Py_ssize_t
-    held: cython.int
+    moving: cython.int
     with cython.nogil:
         for g in range(begin.shape[0] - 1):
-            if begin[g + 1] - begin[g] > most:
+            if begin[g + 1] - begin[g] > max_numbers:
                 continue
             for i in range(begin[g] + 1, begin[g + 1]):
-                held = number[i]
+                moving = number[i]
                 j = i
-                while j > begin[g] and number[j - 1] > held:
+                while j > begin[g] and number[j - 1] > moving:
                     number[j] = number[j - 1]
                     j -= 1
-                number[j] = held
+                number[j] = moving

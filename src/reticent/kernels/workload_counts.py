@@ -11,9 +11,9 @@ def select_histograms(
     lower: cython.int[:, ::1],
     upper: cython.int[:, ::1],
     mask: cython.uchar[::1],
-    found: cython.longlong[:, ::1],
+    histograms: cython.longlong[:, ::1],
 ):
-    """found[q, v] = rows of value v at the points within lower[q] .. upper[q] on every axis.
+    """histograms[q, v] = rows of value v at the points within lower[q] .. upper[q] on every axis.
 
     `points` is (axes, points); the cells of point p are offsets[p] .. offsets[p + 1].  An axis that a query leaves free spans its
     whole domain and is skipped.
@@ -25,28 +25,28 @@ def select_histograms(
     low: cython.int
     high: cython.int
     n: cython.Py_ssize_t = points.shape[1]
-    asked: cython.bint
+    is_restricted: cython.bint
     for q in range(lower.shape[0]):
-        asked = False
+        is_restricted = False
         for j in range(points.shape[0]):
             low = lower[q, j]
             high = upper[q, j]
             if high < 0:  # free
                 continue
-            if asked:
+            if is_restricted:
                 for p in range(n):
                     mask[p] &= (points[j, p] >= low) & (points[j, p] <= high)
             else:
                 for p in range(n):
                     mask[p] = (points[j, p] >= low) & (points[j, p] <= high)
-            asked = True
-        if not asked:
+            is_restricted = True
+        if not is_restricted:
             for p in range(n):
                 mask[p] = 1
         for p in range(n):
             if mask[p]:
                 for c in range(offsets[p], offsets[p + 1]):
-                    found[q, values[c]] += counts[c]
+                    histograms[q, values[c]] += counts[c]
 
 
 def count_overlaps(
@@ -57,9 +57,9 @@ def count_overlaps(
     until: cython.longlong[:, ::1],
     lower: cython.int[:, ::1],
     upper: cython.int[:, ::1],
-    found: cython.double[::1],
+    totals: cython.double[::1],
 ):
-    """found[q] = sum over boxes of their rows with a value in range times the share of the box inside the query.
+    """totals[q] = sum over boxes of their rows with a value in range times the share of the box inside the query.
 
     `first` and `last` are (axes, boxes); a box whose `holes` are not -1 there covers only the codes that this row of `prefix` counts
     (how many codes before each are covered); until[b, v] counts the rows of box b with a value below v.  The last column of `lower` and
@@ -94,4 +94,4 @@ def count_overlaps(
                 else:
                     share = share * (prefix[h, high + 1] - prefix[h, low]) / prefix[h, last[j, b] + 1]
             total += share
-        found[q] = total
+        totals[q] = total

@@ -1,47 +1,138 @@
 """Commits a release: journals it, puts it in its place in one step, records it; undoes all of it if any step fails.
 
-At every moment the old release or the new one is complete (or none, before the first). A process that ends in the
-middle leaves its journal, and the next command settles it (`journal`).
+`commit` is the one way into the ledger: `publish`, `Release.save` and each of several batches come here.  At every
+moment the old release or the new one is complete (or none, before the first).  A process that ends in the middle leaves
+its journal, and the next command settles it (`journal`).
 
-`recover` settles what interrupted runs of this user left, by the ledger's journal and staging records. It looks at
-nothing else: what is in the temporary folder, beside an output or inside an input may be anybody's, and stays.
+`prepare_target` comes first: it settles what interrupted runs left and refuses an impossible target.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
-from reticent.errors import OutputExists, pluralize
+from reticent.errors import OutputExists
 from reticent.format.folder import translate_disk_errors
 from reticent.ledger import journal, private_files, staging
 from reticent.ledger.atomic_rename import replace_dir, undo_replace
-from reticent.ledger.journal import CommitIntent
-from reticent.ledger.paths import compute_release_digest, list_notes_folders, read_digest_file
+from reticent.ledger.fingerprint import CountedRows, pack_sketch
+from reticent.ledger.journal import SKETCHES_FOLDER, CommitIntent, recover
+from reticent.ledger.ledger import Ledger, require_no_repeats
+from reticent.ledger.notes import PublicationRecord, build_notes
+from reticent.ledger.paths import (
+    compute_release_digest,
+    list_notes_folders,
+    read_digest_file,
+    require_separate_folders,
+    resolve_notes_folder,
+)
 from reticent.ledger.staging import ignore_signals
-from reticent.ledger.storage import LOCK_FILE
+from reticent.ledger.storage import LEDGER_FILE, read_entries
+from reticent.ledger.witness import encrypt_witness
+from reticent.progress import ProgressCallback, ProgressEvent
 
 
-def require_target_free(target: Path, force: bool) -> None:
+def prepare_target(target: Path, ledger: Ledger, force: bool) -> list[str]:
+    """Settle what interrupted runs left, and refuse an impossible target, before any data is read.
+
+    Returns sentences about what was settled.
+    """
+    require_separate_folders(target, ledger.folder)
+    sentences = recover(ledger.folder, [target])
+    require_target_free(target, force)
+    return sentences
+
+
+def commit(
+    staged: Path,
+    target: Path,
+    record: PublicationRecord,
+    ledger: Ledger,
+    *,
+    force: bool,
+    again: bool,
+    progress: ProgressCallback = lambda stage: None,
+) -> PublicationRecord:
+    """Put a staged release in its place and record it in the ledger and the owner's notes, whole or not at all.
+
+    With `again`, people may be published again: what their releases reveal together is checked first, and is among the
+    notices of the record that is returned.
+    """
+    if again:
+        progress(ProgressEvent("joining with earlier releases", 0.95))
+        record = replace(record, notices=(*record.notices, *record.composition_check(staged, ledger)))
     with translate_disk_errors(target):
-        exists = os.path.lexists(target)
-        is_release = (target / "manifest.json").exists()
-        is_empty = target.is_dir() and not any(target.iterdir())
-    if exists and not force:
-        raise OutputExists(
-            f"{target} exists.",
-            why="A release is never overwritten silently.",
-            attempt="another name, or --force (force=True).",
-        )
-    if exists and not (is_release or is_empty):
-        raise OutputExists(
-            f"{target} exists and is no release.", why="--force replaces releases only.", attempt="another name."
-        )
+        os.chmod(staged, 0o755)
+        private_files.sync_tree(staged)
+    key = ledger.ensure_key()
+    with ignore_signals(), ledger.lock():
+        journal.settle_journal(ledger.folder)
+        require_target_free(target, force)
+        entries = read_entries(ledger.folder / LEDGER_FILE)
+        if not again:  # another process may have published them meanwhile
+            published_rows = record.rows if ledger.batch is None else ledger.batch.all_rows
+            require_no_repeats(ledger.select_repeats(published_rows.hash_values(key), entries))
+        earlier = [repeat.entry for repeat in ledger.select_repeats(record.rows.hash_values(key), entries)]
+        entry, sketches = _make_entry(ledger, staged, target, record.rows, key)
+        entry["promises"] = record.promises
+        entry["repeats"] = list(dict.fromkeys(repeated["digest"] for repeated in earlier))
+        intent = _make_intent(ledger, staged, target, entry, list(sketches))
+        encrypted = None if record.witness is None else encrypt_witness(record.witness, key)
+        notes = build_notes(record, entry, earlier, target, encrypted)
+        commit_journaled(ledger.folder, intent, notes, sketches)
+    return record
 
 
-def commit_release(
+def _make_entry(
+    ledger: Ledger, staged: Path, target: Path, rows: CountedRows, key: bytes
+) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """Make a release's line, and the sketches of its rows and of all batches' rows that the ledger lacks."""
+    content = rows.hash_values(key).content
+    entry: dict[str, Any] = {
+        "release": target.name,
+        "folder": str(target.resolve().parent),
+        "digest": compute_release_digest(staged),
+        "at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "content": content.mark,
+        "rows": content.rows,
+        "columns": list(content.columns),
+    }
+    contents = {content.mark: content}
+    if ledger.batch is not None:
+        all_content = ledger.batch.all_rows.hash_values(key).content
+        contents[all_content.mark] = all_content
+        entry |= {"publication": ledger.batch.publication, "whole": all_content.mark}
+    folder = ledger.folder / SKETCHES_FOLDER
+    sketches = {mark: pack_sketch(lacking) for mark, lacking in contents.items() if not (folder / mark).exists()}
+    return entry, sketches
+
+
+def _make_intent(ledger: Ledger, staged: Path, target: Path, entry: dict[str, Any], marks: list[str]) -> CommitIntent:
+    """Describe what is about to be committed; `marks` are those of sketches that the ledger lacks."""
+    notes = resolve_notes_folder(target) if ledger.batch is None else ledger.batch.notes / target.name
+    ledger_file = ledger.folder / LEDGER_FILE
+    device, inode = staging.get_staged_identity(staged)
+    return CommitIntent(
+        target=os.path.abspath(target),
+        staged=os.path.abspath(staged),
+        notes=os.path.abspath(notes),
+        made=[os.path.abspath(folder) for folder in notes.parents if not folder.exists()],
+        size=ledger_file.stat().st_size if ledger_file.exists() else 0,
+        sketches=marks,
+        entry=entry,
+        batches="" if ledger.batch is None else str(ledger.batch.target.resolve()),
+        device=device,
+        inode=inode,
+    )
+
+
+def commit_journaled(
     ledger: Path, intent: CommitIntent, notes: Mapping[str, bytes | str], sketches: Mapping[str, bytes]
 ) -> None:
     """Put a staged release in its place, in the ledger and in the owner's notes. The caller holds the ledger's lock."""
@@ -72,6 +163,23 @@ def commit_release(
         raise
     with suppress(OSError):  # the release is kept; the next command clears what is left
         journal.close_journal(ledger, intent)
+
+
+def require_target_free(target: Path, force: bool) -> None:
+    with translate_disk_errors(target):
+        exists = os.path.lexists(target)
+        is_release = (target / "manifest.json").exists()
+        is_empty = target.is_dir() and not any(target.iterdir())
+    if exists and not force:
+        raise OutputExists(
+            f"{target} exists.",
+            why="A release is never overwritten silently.",
+            attempt="another name, or --force (force=True).",
+        )
+    if exists and not (is_release or is_empty):
+        raise OutputExists(
+            f"{target} exists and is no release.", why="--force replaces releases only.", attempt="another name."
+        )
 
 
 def require_not_recorded(target: Path, digest: str) -> None:
@@ -116,54 +224,3 @@ def _undo_commit(ledger: Path, intent: CommitIntent, switched: bool) -> None:
         undo_replace(staged, target, staged.parent / staging.REPLACED_FOLDER)
         private_files.sync_to_disk(target.parent)
     journal.roll_back_commit(ledger, intent)
-
-
-MAX_NAMED_FOLDERS = 3
-
-
-def recover(ledger: Path, targets: Iterable[Path] = (), *, only_journal: bool = False) -> list[str]:
-    """Settle a ledger's journal and remove the staging folders that it has records of.
-
-    Returns sentences on what was done. With `only_journal`, for commands that write nothing, only a ledger of this
-    user's own is settled, and no folder is removed but the one that its journal is about. This user's folders of
-    older versions beside the outputs of `targets` are only named.
-    """
-    if not private_files.HAS_DIRECTORY_HANDLES or (only_journal and not _is_own_ledger(ledger)):
-        return []
-    sentences: list[str] = []
-    if journal.is_pending(ledger):
-        with translate_disk_errors(ledger), private_files.hold_lock(ledger / LOCK_FILE):
-            sentence = journal.settle_journal(ledger)
-        sentences += [sentence] if sentence else []
-    if only_journal:
-        return sentences
-    with translate_disk_errors(ledger):
-        removed, left_alone = staging.remove_abandoned(ledger)
-    if removed:
-        verb = "was" if removed == 1 else "were"
-        sentences.append(f"{pluralize(removed, 'staging folder')} of interrupted runs {verb} removed.")
-    sentences += left_alone
-    for place in dict.fromkeys(target.parent for target in targets):
-        sentences += describe_older_folders(place)
-    return sentences
-
-
-def _is_own_ledger(ledger: Path) -> bool:
-    """Tell whether a ledger's folder belongs to this user."""
-    try:
-        return os.stat(ledger).st_uid == private_files.get_user_id()
-    except OSError:
-        return False
-
-
-def describe_older_folders(place: Path, min_age: float = 0) -> list[str]:
-    """Return a sentence about this user's staging folders of older versions in a place, if there are any."""
-    names = staging.list_older_folders(place, min_age)
-    if not names:
-        return []
-    more = f" and {len(names) - MAX_NAMED_FOLDERS:,} more" if len(names) > MAX_NAMED_FOLDERS else ""
-    listed = ", ".join(repr(name) for name in names[:MAX_NAMED_FOLDERS])
-    return [
-        f"{str(place)!r} holds {pluralize(len(names), 'staging folder')} of an older version, which nothing is done with: "
-        f"{listed}{more}. Look at them, and remove them by hand when nobody publishes by that version."
-    ]

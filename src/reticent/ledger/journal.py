@@ -12,6 +12,9 @@ is in its place, the remaining steps are done, and otherwise nothing of it remai
 The intent is signed with the ledger's secret (`storage`): all paths, the staging folder's device and inode, and the
 contents of every note and sketch. A journal that belongs to another user, has other modes than 700 and 600, or is not
 signed for this very ledger (as those of older versions) is not settled; the owner gets an error.
+
+`recover` settles what interrupted runs of this user left, by the ledger's journal and staging records. It looks at
+nothing else: what is in the temporary folder, beside an output or inside an input may be anybody's, and stays.
 """
 
 from __future__ import annotations
@@ -21,24 +24,26 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from reticent.errors import RequestError
+from reticent.errors import RequestError, pluralize
+from reticent.format.folder import translate_disk_errors
 from reticent.ledger import private_files, staging
 from reticent.ledger.atomic_rename import replace_dir
 from reticent.ledger.paths import PLACE_FILE, compute_release_digest, encode_place, is_foreign_link
 from reticent.ledger.private_files import get_user_id, is_plain_name, is_private_folder, open_folder
-from reticent.ledger.storage import KEY_FILE, LEDGER_FILE, is_signed, read_key, sign_fields
+from reticent.ledger.storage import KEY_FILE, LEDGER_FILE, LOCK_FILE, is_signed, read_key, sign_fields
 
 SKETCHES_FOLDER = "ledger-sketches"
 JOURNAL_FOLDER = "ledger.journal"
 INTENT_FILE = "intent.json"
 NOTES_FOLDER = "notes"
 PENDING_SKETCHES_FOLDER = "sketches"
+MAX_NAMED_FOLDERS = 3  # staging folders of older versions that a sentence names
 _SIGNING_PURPOSE = "reticent journal"
 _HEXADECIMAL_PATTERN = re.compile(r"[0-9a-f]{16,128}")
 
@@ -68,6 +73,54 @@ class CommitIntent:
     def old_notes(self) -> Path:
         """Where the old notes go if the two cannot be exchanged in one step."""
         return self.staged_notes.with_name(self.staged_notes.name + ".old")
+
+
+def recover(ledger: Path, targets: Iterable[Path] = (), *, only_journal: bool = False) -> list[str]:
+    """Settle a ledger's journal and remove the staging folders that it has records of.
+
+    Returns sentences on what was done. With `only_journal`, for commands that write nothing, only a ledger of this
+    user's own is settled, and no folder is removed but the one that its journal is about. This user's folders of
+    older versions beside the outputs of `targets` are only named.
+    """
+    if not private_files.HAS_DIRECTORY_HANDLES or (only_journal and not _is_own_ledger(ledger)):
+        return []
+    sentences: list[str] = []
+    if is_pending(ledger):
+        with translate_disk_errors(ledger), private_files.hold_lock(ledger / LOCK_FILE):
+            sentence = settle_journal(ledger)
+        sentences += [sentence] if sentence else []
+    if only_journal:
+        return sentences
+    with translate_disk_errors(ledger):
+        removed, left_alone = staging.remove_abandoned(ledger)
+    if removed:
+        verb = "was" if removed == 1 else "were"
+        sentences.append(f"{pluralize(removed, 'staging folder')} of interrupted runs {verb} removed.")
+    sentences += left_alone
+    for place in dict.fromkeys(target.parent for target in targets):
+        sentences += describe_older_folders(place)
+    return sentences
+
+
+def _is_own_ledger(ledger: Path) -> bool:
+    """Tell whether a ledger's folder belongs to this user."""
+    try:
+        return os.stat(ledger).st_uid == private_files.get_user_id()
+    except OSError:
+        return False
+
+
+def describe_older_folders(place: Path, min_age: float = 0) -> list[str]:
+    """Return a sentence about this user's staging folders of older versions in a place, if there are any."""
+    names = staging.list_older_folders(place, min_age)
+    if not names:
+        return []
+    more = f" and {len(names) - MAX_NAMED_FOLDERS:,} more" if len(names) > MAX_NAMED_FOLDERS else ""
+    listed = ", ".join(repr(name) for name in names[:MAX_NAMED_FOLDERS])
+    return [
+        f"{str(place)!r} holds {pluralize(len(names), 'staging folder')} of an older version, which nothing is done with: "
+        f"{listed}{more}. Look at them, and remove them by hand when nobody publishes by that version."
+    ]
 
 
 def locate_draft(ledger: Path) -> Path:

@@ -18,30 +18,24 @@ database's table under the same address; not a frame, because they never recorde
 from __future__ import annotations
 
 import hashlib
-import os
 import secrets
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from reticent.data.source import Source
 from reticent.errors import AlreadyPublished, RequestError, pluralize
-from reticent.format.folder import translate_disk_errors
-from reticent.ledger import fingerprint, journal, private_files, staging
-from reticent.ledger.commit import commit_release, require_target_free
+from reticent.ledger import fingerprint, private_files
 from reticent.ledger.fingerprint import CountedRows, HashedRows, measure_similarity
-from reticent.ledger.journal import SKETCHES_FOLDER, CommitIntent
-from reticent.ledger.notes import build_notes
+from reticent.ledger.journal import SKETCHES_FOLDER
 from reticent.ledger.paths import (
     compute_release_digest,
     resolve_ledger_folder,
     resolve_notes_folder,
     resolve_owner_folder,
 )
-from reticent.ledger.staging import ignore_signals
 from reticent.ledger.storage import (
     LEDGER_FILE,
     LOCK_FILE,
@@ -50,7 +44,6 @@ from reticent.ledger.storage import (
     read_entries,
     read_legacy_entries,
 )
-from reticent.ledger.witness import encrypt_witness
 
 
 def find_legacy_entries(entries: Sequence[dict[str, Any]], source: Source | None) -> list[dict[str, Any]]:
@@ -123,42 +116,16 @@ class Ledger:
         """
         if rows is None:
             return
-        key = self._ensure_key()
+        key = self.ensure_key()
         if again or self.batch is not None:  # the ledger was asked about all batches together
             return
         if first := find_legacy_entries(read_legacy_entries(resolve_owner_folder(target) / LEDGER_FILE), rows.source):
             raise _make_repeat_error("This source was published before", first)
-        _require_no_repeats(self._find_repeats(rows.hash_values(key), self.read_entries()))
-
-    def commit(self, staged: Path, target: Path, *, force: bool, again: bool, **owned: Any) -> None:
-        """Put a staged release in its place and record it here and in the owner's folder, whole or not at all."""
-        with translate_disk_errors(target):
-            os.chmod(staged, 0o755)
-            private_files.sync_tree(staged)
-        key = self._ensure_key()
-        rows = owned["source"]
-        with ignore_signals(), self._lock():
-            journal.settle_journal(self.folder)
-            require_target_free(target, force)
-            entries = read_entries(self.folder / LEDGER_FILE)
-            if not again:  # another process may have published them meanwhile
-                _require_no_repeats(
-                    self._find_repeats((rows if self.batch is None else self.batch.all_rows).hash_values(key), entries)
-                )
-            earlier = [repeat.entry for repeat in self._find_repeats(rows.hash_values(key), entries)]
-            entry, sketches = self._make_entry(staged, target, rows, key)
-            entry |= {
-                "promises": owned["promises"],
-                "repeats": list(dict.fromkeys(earlier_entry["digest"] for earlier_entry in earlier)),
-            }
-            intent = self._make_intent(staged, target, entry, list(sketches))
-            witness = owned.get("witness")
-            encrypted = None if witness is None else encrypt_witness(witness, key)
-            commit_release(self.folder, intent, build_notes(entry, earlier, target, owned, encrypted), sketches)
+        require_no_repeats(self.select_repeats(rows.hash_values(key), self.read_entries()))
 
     def find_repeats(self, rows: CountedRows) -> list[RepeatedRelease]:
         """Find the earlier releases of the same people, oldest first."""
-        return self._find_repeats(rows.hash_values(self._ensure_key()), self.read_entries())
+        return self.select_repeats(rows.hash_values(self.ensure_key()), self.read_entries())
 
     def find_joined_entries(self, target: Path) -> list[dict[str, Any]]:
         """Return a release's latest entry, after those of the earlier releases of the same people."""
@@ -174,43 +141,7 @@ class Ledger:
             entries[position],
         ]
 
-    def _make_entry(
-        self, staged: Path, target: Path, rows: CountedRows, key: bytes
-    ) -> tuple[dict[str, Any], dict[str, bytes]]:
-        """Make a release's line, and the sketches of its rows and of all batches' rows that the ledger lacks."""
-        content = rows.hash_values(key).content
-        entry: dict[str, Any] = {
-            "release": target.name,
-            "folder": str(target.resolve().parent),
-            "digest": compute_release_digest(staged),
-            "at": datetime.now(UTC).isoformat(timespec="seconds"),
-            "content": content.mark,
-            "rows": content.rows,
-            "columns": list(content.columns),
-        }
-        contents = {content.mark: content}
-        if self.batch is not None:
-            whole = self.batch.all_rows.hash_values(key).content
-            contents[whole.mark] = whole
-            entry |= {"publication": self.batch.publication, "whole": whole.mark}
-        lacking = {
-            mark: lacking_content
-            for mark, lacking_content in contents.items()
-            if not (self.folder / SKETCHES_FOLDER / mark).exists()
-        }
-        return entry, {mark: fingerprint.pack_sketch(lacking_content) for mark, lacking_content in lacking.items()}
-
-    def _make_intent(self, staged: Path, target: Path, entry: dict[str, Any], marks: list[str]) -> CommitIntent:
-        notes = resolve_notes_folder(target) if self.batch is None else self.batch.notes / target.name
-        lacking = [os.path.abspath(folder) for folder in notes.parents if not folder.exists()]
-        path = self.folder / LEDGER_FILE
-        size = path.stat().st_size if path.exists() else 0
-        within = "" if self.batch is None else str(self.batch.target.resolve())
-        places = [os.path.abspath(place) for place in (target, staged, notes)]
-        device, inode = staging.get_staged_identity(staged)
-        return CommitIntent(places[0], places[1], places[2], lacking, size, marks, entry, within, device, inode)
-
-    def _find_repeats(self, table: HashedRows, entries: Sequence[dict[str, Any]]) -> list[RepeatedRelease]:
+    def select_repeats(self, table: HashedRows, entries: Sequence[dict[str, Any]]) -> list[RepeatedRelease]:
         """Find the known entries that are of the same people, without those of other batches of this publication."""
         publication = None if self.batch is None else self.batch.publication
         others = [
@@ -234,10 +165,11 @@ class Ledger:
         similarity = measure_similarity(table, earlier)
         return min(similarity.share, 0.99) if similarity is not None and similarity.is_near else 0.0
 
-    def _lock(self) -> AbstractContextManager[None]:
+    def lock(self) -> AbstractContextManager[None]:
+        """Hold the ledger's lock, which whoever changes the ledger needs."""
         return private_files.hold_lock(self.folder / LOCK_FILE)
 
-    def _ensure_key(self) -> bytes:
+    def ensure_key(self) -> bytes:
         """Return the ledger's secret, made with the ledger."""
         return ensure_key(self.folder)
 
@@ -247,7 +179,7 @@ def _list_marks(entry: Mapping[str, Any]) -> list[str]:
     return [entry["content"], *([entry["whole"]] if "whole" in entry else [])]
 
 
-def _require_no_repeats(repeats: Sequence[RepeatedRelease]) -> None:
+def require_no_repeats(repeats: Sequence[RepeatedRelease]) -> None:
     if same := [repeat.entry for repeat in repeats if repeat.share == 1]:
         raise _make_repeat_error("The same rows were published before", same)
     if repeats:

@@ -1,5 +1,7 @@
 """The owner's notes on a release: its digest, audit, job and place, a README, and checksums of its report pages.
 
+`PublicationRecord` is what a publication hands over to be noted; `build_notes` makes files of it.
+
 The README, for the owner alone, lists what several releases of the same people no longer promise together
 (`describe_lost_promises`).
 
@@ -16,16 +18,72 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from reticent import catalogue
 from reticent.errors import RequestError
 from reticent.format.folder import translate_disk_errors
 from reticent.ledger import private_files
+from reticent.ledger.fingerprint import CountedRows
 from reticent.ledger.paths import DIGEST_FILE, PLACE_FILE, encode_place, resolve_ledger_folder
 from reticent.ledger.storage import LOCK_FILE
 from reticent.ledger.witness import WITNESS
+
+if TYPE_CHECKING:
+    from reticent.ledger.ledger import Ledger
+
+
+class AuditResult(Protocol):
+    """The audit of a release, as far as notes need it."""
+
+    def to_dict(self) -> dict[str, Any]: ...
+
+
+class EarlierReleaseCheck(Protocol):
+    """Checks what a staged release and earlier ones of the same people reveal together."""
+
+    def __call__(self, staged: Path, ledger: Ledger) -> Sequence[str]:
+        """Return sentences for the owner; raise `PromiseUnreachable` if the release must not be published."""
+
+
+@dataclass(frozen=True, eq=False)
+class PublicationRecord:
+    """What the owner keeps of a publication, and the ledger needs to commit it.
+
+    `rows` are the published rows as they were counted, for their fingerprint; `job` is the job as TOML; `promises` are
+    the job's, as a job file has them; `notices` are sentences for the owner; `witness` is what an audit needs beside the
+    files, in plain, where the release's kind has one.
+    """
+
+    rows: CountedRows
+    audit: AuditResult
+    job: str
+    promises: Sequence[Mapping[str, Any]]
+    notices: tuple[str, ...]
+    composition_check: EarlierReleaseCheck
+    witness: bytes | None = None
+
+
+def build_notes(
+    record: PublicationRecord,
+    entry: Mapping[str, Any],
+    earlier: Sequence[Mapping[str, Any]],
+    target: Path,
+    encrypted_witness: bytes | None = None,
+) -> dict[str, bytes | str]:
+    """Build the files of a release's notes; `entry` is its line in the ledger, `earlier` are those of the same people."""
+    notes: dict[str, bytes | str] = {
+        DIGEST_FILE: entry["digest"] + "\n",
+        PLACE_FILE: encode_place(target),
+        "audit.json": json.dumps(record.audit.to_dict(), indent=1) + "\n",
+        "job.toml": record.job,
+        "README.md": render_owner_readme([*earlier, entry], record.notices, witnessed=encrypted_witness is not None),
+    }
+    if encrypted_witness is not None:
+        notes[WITNESS] = encrypted_witness
+    return notes
 
 
 def describe_lost_promises(entries: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -93,26 +151,6 @@ def render_owner_readme(
     if lost := describe_lost_promises(entries):
         parts += ["", "## Together with earlier releases", "", *(f"- {sentence}" for sentence in lost)]
     return "\n".join(parts) + "\n"
-
-
-def build_notes(
-    entry: Mapping[str, Any],
-    earlier: Sequence[Mapping[str, Any]],
-    target: Path,
-    owned: Mapping[str, Any],
-    witness: bytes | None = None,
-) -> dict[str, bytes | str]:
-    """Build the files of a release's notes; `witness` is the encrypted one, for kinds that have one."""
-    notes: dict[str, bytes | str] = {
-        DIGEST_FILE: entry["digest"] + "\n",
-        PLACE_FILE: encode_place(target),
-        "audit.json": json.dumps(owned["audit"], indent=1) + "\n",
-        "job.toml": owned["job"],
-        "README.md": render_owner_readme([*earlier, entry], owned.get("notices", ()), witnessed=witness is not None),
-    }
-    if witness is not None:
-        notes[WITNESS] = witness
-    return notes
 
 
 PAGES_FILE = "ledger-pages.jsonl"

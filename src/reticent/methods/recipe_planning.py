@@ -1,5 +1,8 @@
 """Planning of a recipe by stages and a method, and what is checked of the recipe afterwards.
 
+`compose_recipe` is the one place that turns cells and promises into a recipe: publishing, planning, checking, a region of
+a table in parts and an adversary who runs the method again all call it.
+
 A stage prepares: it keeps some rows of each cell and withholds the others; the method plans on the cells that are kept,
 so that their totals, which are the published table's, are the reference distribution of every promise.  The composed
 recipe is about the cells as they were counted: what a stage withheld is withheld in it, and every row of every cell has
@@ -31,27 +34,50 @@ from reticent.errors import JobError, PromiseUnreachable
 from reticent.methods.base import Anytime, Method, Stage
 from reticent.methods.local_suppression import plan_withholding
 from reticent.models.promise import Promises
-from reticent.progress import ProgressEvent
+from reticent.progress import ProgressCallback, ProgressEvent
 from reticent.randomness import Random
-from reticent.recipe.group_labels import merge_equal_labels
+from reticent.recipe.group_labels import draw_padded_ends, merge_equal_labels
 from reticent.recipe.recipe import WITHHELD_GROUP, Recipe
-from reticent.recipe.recipe import PreparedCells as PreparedCells
+
+Watch = Callable[[Any], bool | None]
+"""Called with the state of a method that improves as long as it may; returns True to take the best plan so far."""
 
 
-def plan_recipe(
+def compose_recipe(
     stages: Sequence[Stage],
     method: Method,
     cells: Cells,
     promises: Promises,
     rng: Random,
+    *,
+    published: Cells | None = None,
     suppress_at_most: Fraction = Fraction(0),
-    say: Callable[[str], None] = lambda stage: None,
-    watch: Callable[[Any], bool | None] | None = None,
+    progress: ProgressCallback = lambda stage: None,
+    watch: Watch | None = None,
 ) -> Recipe:
-    """Run the stages one after the other, then the method on what they kept, for the promises that no stage keeps.
+    """Plan by stages and a method, draw the ends of padded ranges, and choose labels that keep the promises.
 
-    A method that improves as long as it may (`anytime`) reports its loss on the way as progress, or to `watch`.
+    `cells` are what the promises are about; `published` are the same cells as they are published, without the column
+    that combines several sensitive ones.  A method that improves as long as it may (`anytime`) reports its loss on the
+    way as progress, or to `watch`, which returns True to take the best plan so far.
     """
+    recipe = _plan_groups(stages, method, cells, promises, rng, suppress_at_most, progress, watch)
+    recipe = replace(recipe, cells=cells if published is None else published)
+    recipe = draw_padded_ends(recipe, rng)
+    return relabel_recipe(select_method_promises(stages, promises), cells, recipe)
+
+
+def _plan_groups(
+    stages: Sequence[Stage],
+    method: Method,
+    cells: Cells,
+    promises: Promises,
+    rng: Random,
+    suppress_at_most: Fraction,
+    progress: ProgressCallback,
+    watch: Watch | None,
+) -> Recipe:
+    """Run the stages one after the other, then the method on what they kept, for the promises that no stage keeps."""
     if suppress_at_most:
         return plan_withholding(method, cells, promises, rng, suppress_at_most)
     prepared = None
@@ -59,18 +85,24 @@ def plan_recipe(
         step = stage.prepare(cells, promises, rng)
         prepared = step if prepared is None else prepared.chain(step)
         cells = step.cells
-    left = select_method_promises(stages, promises)
+    method_promises = select_method_promises(stages, promises)
     if isinstance(method, Anytime):
-        told = watch or (
-            lambda now: say(ProgressEvent(f"planning: {now.sweep} sweeps", now.done, f"loss {now.loss:.4f}"))
-        )
-        recipe = method.plan(cells, left, rng, watch=told)
+        recipe = method.plan(cells, method_promises, rng, watch=watch or _make_sweep_watch(progress))
     else:
-        recipe = method.plan(cells, left, rng)
+        recipe = method.plan(cells, method_promises, rng)
     for stage in stages:
         if hasattr(stage, "finish"):
             recipe = stage.finish(recipe, promises, rng)
     return recipe if prepared is None else prepared.complete(recipe)
+
+
+def _make_sweep_watch(progress: ProgressCallback) -> Watch:
+    """Make a watch that reports the sweeps of an anytime method as progress, and never stops it."""
+
+    def watch(state: Any) -> None:
+        progress(ProgressEvent(f"planning: {state.sweep} sweeps", state.done, f"loss {state.loss:.4f}"))
+
+    return watch
 
 
 def settle_method(method: Method, promises: Promises) -> Method:
@@ -87,7 +119,7 @@ def select_method_promises(stages: Sequence[Stage], promises: Promises) -> Promi
             f"{names} speaks of the whole table, and nothing is promised of its groups.",
             attempt='a further [[promise]], such as model = "probabilistic-l-diversity".',
         )
-    return Promises(left)
+    return replace(promises, all=left)
 
 
 def count_lone_people(recipe: Recipe) -> int:

@@ -1,4 +1,4 @@
-"""Counts, plans, writes and audits a table in parts, in the order in which `publish` calls it."""
+"""A table in parts and its plan: it is counted, planned, written and audited in the steps that `publish` calls."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ import polars as pl
 from reticent import registry
 from reticent.audit.kind import auditor_for
 from reticent.audit.result import Audit
-from reticent.audit.subject import read_folder_subject
+from reticent.audit.subject import Subject
 from reticent.data.cells import Cells, combine_sensitive
 from reticent.data.columns import Column, Role, find_columns_with_role
-from reticent.data.domain import Domain
 from reticent.data.sentinels import FarValues, find_far_values_in_domain
 from reticent.data.source import Source, is_text
-from reticent.engines.engine import MULTIPLICITY, PART_NUMBER, EngineContext, Frames, PartitionedEngine, Partitions
+from reticent.engines.engine import MULTIPLICITY, PART_NUMBER, EngineContext, Frames, Partitions
 from reticent.format.data_files import count_partitions
 from reticent.format.row_batches import FileRows
 from reticent.job.job import Job
+from reticent.job_table import ScannedTable, scan_table
 from reticent.methods import regions as methods_regions
 from reticent.methods.base import bind_reachable_promises
 from reticent.methods.recipe_planning import describe_lone_people, select_method_promises
@@ -31,12 +31,14 @@ from reticent.methods.regions import RegionTree, find_fine_nodes
 from reticent.models.promise import resolve_totals
 from reticent.partitioned import cell_encoding as counting
 from reticent.partitioned import region_planning
-from reticent.partitioned import region_planning as partitioned_planning
 from reticent.partitioned import writing as writers
 from reticent.partitioned.cell_encoding import ColumnCodings
 from reticent.partitioned.fingerprint import PartitionedCountedRows
+from reticent.preconditions import require_short_texts
+from reticent.progress import ProgressCallback, ProgressEvent
 from reticent.randomness import Random
 from reticent.recipe.loss import describe_label_cost
+from reticent.release import bundle
 from reticent.release.kind import find_data_files
 
 MAX_READERS = 64  # tasks that read a release
@@ -47,88 +49,96 @@ AUDIT_PART_ROWS = 1 << 20  # rows of a release that are judged in one part
 class PartitionedTable:
     """The counted table: combinations in parts, and how their values are coded."""
 
-    engine: PartitionedEngine
-    rows: Any
-    columns: Mapping[str, Column]
-    rows_per_person: int
+    job: Job
+    engine: Any  # a `PartitionedEngine` that is an `Engine` too
     context: EngineContext
-    combined: Partitions
+    scanned: ScannedTable
+    combinations: Partitions
     marginals: counting.Marginals
     codes: ColumnCodings
+    planning_range = (0.3, 0.6)
 
     @classmethod
-    def count(
-        cls,
-        worker: PartitionedEngine,
-        rows: Any,
-        columns: Mapping[str, Column],
-        rows_per_person: int,
-        how: EngineContext,
-    ) -> PartitionedTable:
+    def read(cls, engine: Any, job: Job, frame: Any, context: EngineContext) -> PartitionedTable:
+        """Read the job's table, profile its columns and count its combinations, which stay in parts."""
+        scanned = scan_table(engine, job, frame, context)
+        columns = scanned.columns
         keys = [*find_columns_with_role(columns, Role.QUASI), *find_columns_with_role(columns, Role.SENSITIVE)]
-        combined = worker.count_combinations(rows, keys, how.make_temp_dir() / "combinations")
-        marginals = counting.count_marginals(combined, keys)
-        return cls(worker, rows, columns, rows_per_person, how, combined, marginals, marginals.build_codings(columns))
+        combinations = engine.count_combinations(scanned.rows, keys, context.make_temp_dir() / "combinations")
+        marginals = counting.count_marginals(combinations, keys)
+        codes = marginals.build_codings(columns)
+        require_short_texts(job, (codes.get_domains(codes.quasi), codes.get_domains(codes.sensitive)))
+        return cls(job, engine, context, scanned, combinations, marginals, codes)
+
+    @property
+    def columns(self) -> Mapping[str, Column]:
+        return self.scanned.columns
+
+    @cached_property
+    def notices(self) -> tuple[str, ...]:
+        """Sentences for the owner about the columns and their values."""
+        sentences = self.scanned.describe_columns(
+            self.codes.get_domains(self.codes.names), self.row_count, self.find_far_values(), self.count_values
+        )
+        return (*self.scanned.profile.notices, *sentences)
+
+    @property
+    def row_count(self) -> int:
+        _, multiplicity = self.count_values(self.codes.names[0])
+        return int(multiplicity.sum())
 
     def fingerprint(self, source: Source | None) -> PartitionedCountedRows:
-        return PartitionedCountedRows(self.combined, self.codes.names, source)
+        return PartitionedCountedRows(self.combinations, self.codes.names, source)
 
-    @property
-    def domains(self) -> tuple[Domain, ...]:
-        return self.codes.get_domains(self.codes.names)
-
-    @property
-    def domains_by_role(self) -> tuple[tuple[Domain, ...], tuple[Domain, ...]]:
-        """The domains of quasi-identifying, and those of sensitive columns."""
-        return self.codes.get_domains(self.codes.quasi), self.codes.get_domains(self.codes.sensitive)
-
-    def far_values(self) -> list[FarValues]:
+    def find_far_values(self) -> list[FarValues]:
         """Find values that are far from all others in their column."""
-        found = []
+        far_values: list[FarValues] = []
         for name in self.codes.names:
             coding = self.codes.codings[name]
-            values, times = self.values_of(name)
-            found += find_far_values_in_domain(
-                coding.domain, np.bincount(coding.encode(values), times, coding.domain.size)
-            )
-        return found
+            values, multiplicity = self.count_values(name)
+            row_counts = np.bincount(coding.encode(values), multiplicity, coding.domain.size)
+            far_values += find_far_values_in_domain(coding.domain, row_counts)
+        return far_values
 
-    def values_of(self, name: str) -> tuple[pl.Series, np.ndarray]:
+    def count_values(self, name: str) -> tuple[pl.Series, np.ndarray]:
         """Return the distinct values of a column, and the number of rows of each."""
         counted = self.marginals.values[name]
         return counted[name], counted[MULTIPLICITY].to_numpy().astype(np.int64)
 
     @property
-    def carried(self) -> dict[str, pl.DataType]:
-        """The passthrough columns; texts as texts."""
-        schema = self.rows.collect_schema()
-        found = {name: schema[name] for name in find_columns_with_role(self.columns, Role.INSENSITIVE)}
-        return {name: pl.String() if is_text(dtype) else dtype for name, dtype in found.items()}
+    def passthrough_types(self) -> dict[str, pl.DataType]:
+        """The types of passthrough columns; texts as texts."""
+        schema = self.scanned.rows.collect_schema()
+        types = {name: schema[name] for name in find_columns_with_role(self.columns, Role.INSENSITIVE)}
+        return {name: pl.String() if is_text(dtype) else dtype for name, dtype in types.items()}
 
-    def plan(self, job: Job, rng: Random, regions: int) -> PartitionedPlan:
+    def plan(self, rng: Random, progress: ProgressCallback) -> PartitionedPlan:
         """Make coarse cuts from a sample, count each side exactly, and plan each region where it is."""
-        promises = select_method_promises(job.prepare, job.promises)
+        progress(ProgressEvent("planning", 0))
+        job = self.job
         method = job.method
+        weights = getattr(method, "weights", None)
+        promises = select_method_promises(job.prepare, job.promises)
         folder = self.context.make_temp_dir()
-        cells = counting.encode_partitions(self.combined, self.codes, rng).persist(folder / "cells", "Coding the cells")
-        drawn = counting.draw_sample(cells, self.codes, self.marginals.combinations)
-        drawn = replace(drawn, rows_per_person=self.rows_per_person)
-        drawn = combine_sensitive(drawn) if job.jointly else drawn
-        whole = self._count_leaves(cells, RegionTree(), job)
-        bind_reachable_promises(whole.cells, promises, method.name)
-        tree = methods_regions.cut_regions(
-            methods_regions.sample_cells(drawn, rng), promises, regions, getattr(method, "weights", None)
-        )
-        summed = self._count_leaves(cells, tree, job)
-        tree = tree.prune(find_fine_nodes(tree, summed.leaf, summed.cells, promises))
-        known = replace(promises, reference=resolve_totals(whole.cells, None))
-        asked = partitioned_planning.RegionRequest(method, known, self.codes, whole.cells, rng, folder)
-        told = partitioned_planning.plan_regions(partitioned_planning.route_cells(cells, self.codes, tree), asked)
-        return PartitionedPlan(self, method.kind, whole.cells, tree, tuple(told), rng, folder)
+        encoded = counting.encode_partitions(self.combinations, self.codes, rng)
+        cells = encoded.persist(folder / "cells", "Coding the cells")
+        sample = counting.draw_sample(cells, self.codes, self.marginals.combinations)
+        sample = replace(sample, rows_per_person=self.scanned.profile.rows_per_person)
+        sample = combine_sensitive(sample) if job.jointly else sample
+        totals = self._count_leaves(cells, RegionTree())
+        bind_reachable_promises(totals.cells, promises, method.name)
+        sample = methods_regions.sample_cells(sample, rng)
+        tree = methods_regions.cut_regions(sample, promises, self.engine.regions, weights)
+        leaves = self._count_leaves(cells, tree)
+        tree = tree.prune(find_fine_nodes(tree, leaves.leaf, leaves.cells, promises))
+        region_promises = replace(promises, reference=resolve_totals(totals.cells, None))
+        request = region_planning.RegionRequest(method, region_promises, self.codes, totals.cells, rng, folder)
+        summaries = region_planning.plan_regions(region_planning.route_cells(cells, self.codes, tree), request)
+        return PartitionedPlan(self, totals.cells, tree, tuple(summaries), rng, folder)
 
-    def _count_leaves(self, cells: Partitions, tree: RegionTree, job: Job) -> counting.LeafTotals:
-        found = counting.count_leaves(cells, self.codes, tree, self.rows_per_person)
-        return replace(found, cells=combine_sensitive(found.cells)) if job.jointly else found
+    def _count_leaves(self, cells: Partitions, tree: RegionTree) -> counting.LeafTotals:
+        totals = counting.count_leaves(cells, self.codes, tree, self.scanned.profile.rows_per_person)
+        return replace(totals, cells=combine_sensitive(totals.cells)) if self.job.jointly else totals
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,99 +146,117 @@ class PartitionedPlan:
     """A plan in parts: every region's plan is in a file of `folder`; `cells` are the whole table's, without quasi-identifiers."""
 
     table: PartitionedTable
-    kind: str
     cells: Cells
     tree: RegionTree
-    summaries: tuple[partitioned_planning.RegionSummary, ...]
+    summaries: tuple[region_planning.RegionSummary, ...]
     rng: Random
     folder: Path
+
+    @property
+    def kind(self) -> str:
+        return self.table.job.method.kind
+
+    @property
+    def row_count(self) -> int:
+        return sum(region.rows for region in self.summaries)
 
     @cached_property
     def telling_labels(self) -> list[list[str | None]]:
         """The labels of all regions, numbered; for each quasi-identifier those that determine the manifest's entry."""
-        asked = [(self.folder, at, domain, len(self.summaries)) for at, domain in enumerate(self.cells.quasi)]
-        return self.table.engine.map(region_planning.number_labels, asked)
+        arguments = [(self.folder, index, domain, len(self.summaries)) for index, domain in enumerate(self.cells.quasi)]
+        return self.table.engine.map(region_planning.number_labels, arguments)
 
     @property
-    def rows(self) -> int:
-        return sum(one.rows for one in self.summaries)
+    def manifest_fields(self) -> dict[str, Any]:
+        fields: dict[str, Any] = self.writer.fields()
+        return fields
 
     def describe_wider_labels(self) -> list[str]:
-        tight, printed = (
-            sum(getattr(one, name) for one in self.summaries) / self.rows for name in ("tight", "printed")
-        )
-        return describe_label_cost(self.cells.quasi, tight, printed)
+        tight_loss = sum(region.tight for region in self.summaries) / self.row_count
+        printed_loss = sum(region.printed for region in self.summaries) / self.row_count
+        return describe_label_cost(self.cells.quasi, tight_loss, printed_loss)
 
     def describe_lone_people(self) -> list[str]:
         """Describe people who would be alone, for the steward; the promises that regions keep know no priors."""
-        return describe_lone_people(sum(one.alone for one in self.summaries))
+        return describe_lone_people(sum(region.alone for region in self.summaries))
 
     @cached_property
     def writer(self) -> Any:
         """The writer of the kind from parts."""
-        sensitive = len(self.table.codes.sensitive)
-        carried = self.table.carried
+        table = self.table
         kind: Any = registry.load_writer(self.kind)
-        texts = partial(region_planning.look_up_labels, self.folder)
-        return kind.make_partitioned(self.table.columns, self.cells, sensitive, self.telling_labels, texts, carried)
+        return kind.make_partitioned(
+            table.columns,
+            self.cells,
+            len(table.codes.sensitive),
+            self.telling_labels,
+            partial(region_planning.look_up_labels, self.folder),
+            table.passthrough_types,
+        )
 
-    def frames(self) -> Mapping[str, FileRows]:
-        """Return the data files, written bucket by bucket."""
+    def write(self, folder: Path, fields: Mapping[str, Any]) -> None:
+        """Write the data files, bucket by bucket; there is no witness."""
         codes = self.table.codes
-        many = writers.choose_bucket_count(self.rows, len(codes.names), len(self.table.carried))
-        writing = writers.RowEncoding(codes, self.writer.numbers, self.rng, self.folder, many)
-        found: Mapping[str, FileRows] = self.writer.frames(
-            self.rows, lambda: writers.iterate_batches(self._settle_rows(writing), self.rows)
+        buckets = writers.choose_bucket_count(self.row_count, len(codes.names), len(self.table.passthrough_types))
+        encoding = writers.RowEncoding(codes, self.writer.numbers, self.rng, self.folder, buckets)
+        frames: Mapping[str, FileRows] = self.writer.frames(
+            self.row_count, lambda: writers.iterate_batches(self._persist_rows(encoding), self.row_count)
         )
-        return found
+        bundle.write_bundle(folder, frames, fields, self.table.job.release.format)
 
-    def _settle_rows(self, writing: writers.RowEncoding) -> Partitions:
-        table, carried, folder = self.table, self.table.carried, self.folder
-        if carried:
-            self.table.context.progress("writing: numbering rows")
-            source = table.engine.read_rows(table.rows, [*table.codes.names, *carried])
-            rows = writers.locate_rows(source, table.codes, self.tree, carried, self.rng)
-            rows = rows.persist(folder / "rows", "Reading the carried columns")
-            shown = writers.assign_entries(
-                rows.repartition(partitioned_planning.REGION_COLUMN, len(self.summaries)), writing, carried
-            )
+    def _persist_rows(self, encoding: writers.RowEncoding) -> Partitions:
+        """Give each row its entry of its region's plan, move rows into buckets, and persist these."""
+        table = self.table
+        types = table.passthrough_types
+        if types:
+            table.context.progress("writing: numbering rows")
+            source = table.engine.read_rows(table.scanned.rows, [*table.codes.names, *types])
+            located = writers.locate_rows(source, table.codes, self.tree, types, self.rng)
+            located = located.persist(self.folder / "rows", "Reading the carried columns")
+            by_region = located.repartition(region_planning.REGION_COLUMN, len(self.summaries))
+            published = writers.assign_entries(by_region, encoding, types)
         else:
-            shown = writers.expand_regions(table.engine.number_partitions(len(self.summaries)), writing)
-        self.table.context.progress("writing: moving rows")
-        return writers.sort_buckets(shown, writing, carried).persist(folder / "done", "Writing the rows")
+            published = writers.expand_regions(table.engine.number_partitions(len(self.summaries)), encoding)
+        table.context.progress("writing: moving rows")
+        return writers.sort_buckets(published, encoding, types).persist(self.folder / "done", "Writing the rows")
 
-    def audit(self, staged: Path) -> Audit:
+    def audit(self, subject: Subject) -> Audit:
         """Audit the staged release from its files, with its groups in parts."""
-        worker = self.table.engine
-        subject = read_folder_subject(staged)
-        seen: Any = auditor_for(self.kind)
-        in_parts = seen.in_parts()
+        engine = self.table.engine
+        auditor: Any = auditor_for(self.kind)
+        auditing = auditor.in_parts()
         assert subject.manifest is not None  # it was just written
-        readers = min(count_partitions(find_data_files(staged, subject.manifest)["data"]), MAX_READERS)
-        tallies = worker.map(in_parts.count_partition_values, [(subject, part, readers) for part in range(readers)])
-        whole = in_parts.SensitiveTotals.from_tallies(subject, tallies)
-        (folder := self.folder / "audit").mkdir()
-        read = worker.number_partitions(readers).map_partitions(
-            _read_release, in_parts.LABEL_SCHEMA, in_parts.count_partition_labels, (subject,), readers
+        assert subject.path is not None
+        files = find_data_files(subject.path, subject.manifest)
+        readers = min(count_partitions(files["data"]), MAX_READERS)
+        arguments = [(subject, part, readers) for part in range(readers)]
+        totals = auditing.SensitiveTotals.from_tallies(subject, engine.map(auditing.count_partition_values, arguments))
+        folder = self.folder / "audit"
+        folder.mkdir()
+        label_rows = engine.number_partitions(readers).map_partitions(
+            _read_release, auditing.LABEL_SCHEMA, auditing.count_partition_labels, (subject,), readers
         )
-        by_column = read.repartition(in_parts.COLUMN_KEY, len(subject.quasi))
-        labelled = by_column.map_collect(in_parts.measure_labels, subject, folder, doing="Auditing labels")
-        into = -(-whole.rows // AUDIT_PART_ROWS)
-        given = subject, whole, folder, into
-        rows = worker.number_partitions(readers).map_partitions(
-            _read_release, in_parts.make_scatter_schema(subject), in_parts.scatter_rows, given, readers
+        by_column = label_rows.repartition(auditing.COLUMN_KEY, len(subject.quasi))
+        label_parts = by_column.map_collect(auditing.measure_labels, subject, folder, doing="Auditing labels")
+        part_count = -(-totals.rows // AUDIT_PART_ROWS)
+        rows = engine.number_partitions(readers).map_partitions(
+            _read_release,
+            auditing.make_scatter_schema(subject),
+            auditing.scatter_rows,
+            (subject, totals, folder, part_count),
+            readers,
         )
-        judged = rows.repartition(in_parts.PART_COLUMN, into).map_collect(
-            in_parts.judge_partition, subject, whole, doing="Auditing"
-        )
-        found: Audit = in_parts.combine_partitions(subject, whole, [one for some in labelled for one in some], judged)
-        return found
+        by_part = rows.repartition(auditing.PART_COLUMN, part_count)
+        judged = by_part.map_collect(auditing.judge_partition, subject, totals, doing="Auditing")
+        labels = [label for part in label_parts for label in part]
+        audit: Audit = auditing.combine_partitions(subject, totals, labels, judged)
+        return audit
 
 
 def _read_release(
-    frames: Frames, number: int, reading: Callable[..., Iterator[pl.DataFrame]], given: tuple[Any, ...], readers: int
+    frames: Frames, number: int, read: Callable[..., Iterator[pl.DataFrame]], arguments: tuple[Any, ...], readers: int
 ) -> Iterator[pl.DataFrame]:
     """Yield what each of a number of readers reads of the staged release."""
     for frame in frames:
         for part in frame[PART_NUMBER].to_list():
-            yield from reading(*given, part, readers)
+            yield from read(*arguments, part, readers)

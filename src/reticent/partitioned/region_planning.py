@@ -27,13 +27,13 @@ from reticent.data.cells import Cells, combine_sensitive_like
 from reticent.data.domain import Domain
 from reticent.engines.engine import MULTIPLICITY, Frames, Partitions
 from reticent.methods.base import Method
-from reticent.methods.recipe_planning import count_lone_people
+from reticent.methods.recipe_planning import compose_recipe, count_lone_people
 from reticent.methods.regions import RegionTree
 from reticent.models.promise import Promises
 from reticent.partitioned.cell_encoding import ColumnCodings, to_matrix
 from reticent.randomness import Random
 from reticent.recipe.column_entries import select_telling_labels
-from reticent.recipe.group_labels import draw_padded_ends, merge_equal_labels
+from reticent.recipe.group_labels import merge_equal_labels
 from reticent.recipe.loss import compute_label_loss, compute_total_loss
 from reticent.recipe.recipe import Recipe
 
@@ -164,27 +164,28 @@ def _route_part(frames: Frames, number: int, codes: ColumnCodings, tree: RegionT
         yield frame.select(*codes.columns, MULTIPLICITY).with_columns(pl.Series(REGION_COLUMN, region[leaf]))
 
 
-def plan_regions(parts: Partitions, asked: RegionRequest) -> list[RegionSummary]:
+def plan_regions(parts: Partitions, request: RegionRequest) -> list[RegionSummary]:
     """Plan every region; return the summaries."""
-    found = parts.map_collect(_plan_part, asked, doing="Planning regions")
-    return sorted((one for told in found for one in told), key=lambda one: one.region)
+    summaries = parts.map_collect(_plan_part, request, doing="Planning regions")
+    return sorted((summary for part in summaries for summary in part), key=lambda summary: summary.region)
 
 
-def _plan_part(frames: Frames, asked: RegionRequest) -> list[RegionSummary]:
-    held = pl.concat(list(frames))
-    return [_plan_region(part, int(part[REGION_COLUMN][0]), asked) for part in held.partition_by(REGION_COLUMN)]
+def _plan_part(frames: Frames, request: RegionRequest) -> list[RegionSummary]:
+    rows = pl.concat(list(frames))
+    return [_plan_region(region, int(region[REGION_COLUMN][0]), request) for region in rows.partition_by(REGION_COLUMN)]
 
 
-def _plan_region(held: pl.DataFrame, number: int, asked: RegionRequest) -> RegionSummary:
-    cells = asked.codes.build_cells(held, asked.whole.rows_per_person)
-    rng = asked.rng.derive(f"region {number}")
-    planned = asked.method.plan(combine_sensitive_like(cells, asked.whole), asked.promises, rng)
-    recipe, found = merge_equal_labels(draw_padded_ends(replace(planned, cells=cells), rng))
+def _plan_region(rows: pl.DataFrame, number: int, request: RegionRequest) -> RegionSummary:
+    cells = request.codes.build_cells(rows, request.whole.rows_per_person)
+    rng = request.rng.derive(f"region {number}")
+    combined = combine_sensitive_like(cells, request.whole)
+    recipe = compose_recipe((), request.method, combined, request.promises, rng, published=cells)
+    recipe, labels = merge_equal_labels(recipe)
     recipe.require_conserved()
-    kept = RegionPlan(replace(recipe, padded={}), found.of_group)
-    write_atomically(_locate_plan(asked.folder, number), pickle.dumps(kept, protocol=5))
-    write_region_labels(asked.folder, number, found.texts)
-    weights: Any = getattr(asked.method, "weights", None)
+    plan = RegionPlan(replace(recipe, padded={}), labels.of_group)
+    write_atomically(_locate_plan(request.folder, number), pickle.dumps(plan, protocol=5))
+    write_region_labels(request.folder, number, labels.texts)
+    weights: Any = getattr(request.method, "weights", None)
     tight = compute_total_loss(recipe, weights)
     printed = compute_label_loss(recipe, weights) * cells.rows
     return RegionSummary(number, recipe.groups, cells.rows, tight, printed, count_lone_people(recipe))

@@ -37,37 +37,31 @@ def write_bundle(
 
     A file of more rows than the field `part_rows` is cut into parts; if no file is cut, the manifest does not state it.
     """
-    rows = len(next(iter(frames.values())))
     part_rows = fields.get("part_rows")
     names = {name: list_part_names(name, format, len(frame), part_rows) for name, frame in frames.items()}
     quote = fields.get("formulas") == FORMULAS_QUOTED
-    looks = [
+    have_formulas = [
         write_data_parts([folder / part for part in names[name]], frame, format, part_rows, quote=quote)
         for name, frame in frames.items()
     ]
-    if "formulas" not in fields and any(looks):
-        fields = {**fields, "formulas": FORMULAS_PRESENT}
     data = [part for parts in names.values() for part in parts]
+    rows = len(next(iter(frames.values())))
     stated = {**fields, "data": data, "rows": rows, "format": FORMAT_VERSION}
+    if "formulas" not in fields and any(have_formulas):
+        stated["formulas"] = FORMULAS_PRESENT
     if len(data) == len(names):
         stated.pop("part_rows", None)
-    files = _compute_checksums(folder)
-    manifest = _check_own_manifest({**stated, "files": files})
+    stated["files"] = _compute_checksums(folder)
+    manifest = _build_manifest(stated)
     (folder / README_FILE).write_text(reader_for(manifest.kind).readme(manifest), encoding="utf-8")
-    sealed = {**stated, "files": {**files, README_FILE: _compute_checksum(folder / README_FILE)}}
-    try:
-        require_json_size(format_manifest(sealed).encode())
-    except MisshapenValue as error:
-        raise JobError(
-            "The manifest of this release would be too long for anybody to read.",
-            why=f"{_capitalize(str(error))}.",
-            attempt="fewer different values in the sensitive column, or a smaller hierarchy.",
-        ) from None
-    return _write_manifest(folder, sealed)
+    stated["files"][README_FILE] = _compute_checksum(folder / README_FILE)
+    text = format_manifest(stated)
+    _require_readable_size(text)
+    return _write_manifest(folder, text)
 
 
-def _check_own_manifest(stated: Mapping[str, Any]) -> Manifest:
-    """Check what is about to be published with the reader of manifests."""
+def _build_manifest(stated: Mapping[str, Any]) -> Manifest:
+    """Build the manifest that is about to be published, by the rules of who reads it."""
     try:
         return parse_manifest(stated)
     except MisshapenValue as error:
@@ -78,13 +72,26 @@ def _check_own_manifest(stated: Mapping[str, Any]) -> Manifest:
         ) from None
 
 
+def _require_readable_size(text: str) -> None:
+    try:
+        require_json_size(text.encode())
+    except MisshapenValue as error:
+        raise JobError(
+            "The manifest of this release would be too long for anybody to read.",
+            why=f"{_capitalize(str(error))}.",
+            attempt="fewer different values in the sensitive column, or a smaller hierarchy.",
+        ) from None
+
+
 def seal_folder(folder: Path, fields: Mapping[str, Any]) -> str:
     """Write the manifest with the checksums of all that is in the folder; return the digest."""
-    return _write_manifest(folder, {**fields, "format": FORMAT_VERSION, "files": _compute_checksums(folder)})
+    stated = {**fields, "format": FORMAT_VERSION, "files": _compute_checksums(folder)}
+    return _write_manifest(folder, format_manifest(stated))
 
 
-def _write_manifest(folder: Path, stated: Mapping[str, Any]) -> str:
-    (folder / MANIFEST_FILE).write_text(format_manifest(stated), encoding="utf-8")
+def _write_manifest(folder: Path, text: str) -> str:
+    """Write the manifest; return the release's digest."""
+    (folder / MANIFEST_FILE).write_text(text, encoding="utf-8")
     return compute_digest(folder)
 
 
@@ -141,14 +148,16 @@ def read_manifest(folder: str | Path) -> Manifest:
 
 def parse_manifest(raw: Any) -> Manifest:
     """Make a manifest from parsed JSON and check it against its kind; raises `MisshapenValue`."""
-    if not isinstance(raw, dict) or not isinstance(kind := raw.get("kind"), str) or kind not in catalogue.KINDS:
+    kind = raw.get("kind") if isinstance(raw, dict) else None
+    if not isinstance(kind, str) or kind not in catalogue.KINDS:
         raise MisshapenValue("it names no release kind that is known")
-    if (stated := raw.get("format")) != FORMAT_VERSION:
-        named = f"it has format {stated}, and " if isinstance(stated, int) else ""
-        raise MisshapenValue(f"{named}this version reads format {FORMAT_VERSION}")
-    known = reader_for(kind)
-    manifest = Manifest.parse(raw, known.own, known.optional)
-    known.check(manifest)
+    version = raw.get("format")
+    if version != FORMAT_VERSION:
+        prefix = f"it has format {version}, and " if isinstance(version, int) else ""
+        raise MisshapenValue(f"{prefix}this version reads format {FORMAT_VERSION}")
+    reader = reader_for(kind)
+    manifest = Manifest.parse(raw, reader.own, reader.optional)
+    reader.check(manifest)
     if catalogue.METHODS[manifest.method.name].kind not in ("", kind):
         raise MisshapenValue(f"the method {manifest.method.name} makes no {kind} release", inside=True)
     return manifest
@@ -164,20 +173,7 @@ def verify_bundle(folder: str | Path, expect_digest: str | None = None) -> Manif
     present = format_folder.list_files(folder)
     manifest = read_manifest(folder)
     files = find_data_files(folder, manifest)
-    known = {MANIFEST_FILE, REPORT_FILE, *manifest.files}
-    faults = [f"{format_folder.escape_name(name)} does not belong" for name in present if name not in known]
-    for name, facts in manifest.files.items():
-        if name not in present:
-            faults.append(f"{name} is missing")
-        elif present[name] != facts["bytes"] or _hash_file(folder / name) != facts["sha256"]:
-            faults.append(f"{name} is not the file that was published")
-    if not faults and set(manifest.files) != {README_FILE, *manifest.data}:
-        faults.append("the manifest lists files that are none of its kind's")
-    if (
-        not faults
-        and format_folder.read_small_file(folder / README_FILE, MAX_JSON_BYTES) != _render_readme(manifest).encode()
-    ):
-        faults.append(f"{README_FILE} is not what the manifest says")
+    faults = _find_faults(folder, manifest, present)
     if faults:
         raise format_folder.make_damage_error(folder, faults)
     require_digest(folder, expect_digest)
@@ -189,12 +185,33 @@ def verify_bundle(folder: str | Path, expect_digest: str | None = None) -> Manif
     return manifest
 
 
+def _find_faults(folder: Path, manifest: Manifest, present: Mapping[str, int]) -> list[str]:
+    """Find files that are missing, changed or not listed, and a README that the manifest does not explain."""
+    known = {MANIFEST_FILE, REPORT_FILE, *manifest.files}
+    faults = [f"{format_folder.escape_name(name)} does not belong" for name in present if name not in known]
+    for name, facts in manifest.files.items():
+        if name not in present:
+            faults.append(f"{name} is missing")
+        elif present[name] != facts["bytes"] or _hash_file(folder / name) != facts["sha256"]:
+            faults.append(f"{name} is not the file that was published")
+    if not faults and set(manifest.files) != {README_FILE, *manifest.data}:
+        faults.append("the manifest lists files that are none of its kind's")
+    if not faults:
+        readme = format_folder.read_small_file(folder / README_FILE, MAX_JSON_BYTES)
+        if readme != _render_readme(manifest).encode():
+            faults.append(f"{README_FILE} is not what the manifest says")
+    return faults
+
+
 def require_digest(folder: Path, expected: str | None) -> None:
     """Refuse a folder whose digest is not the expected one; None expects none."""
-    if expected is not None and (found := compute_digest(folder)) != expected.strip().lower():
+    if expected is None:
+        return
+    digest = compute_digest(folder)
+    if digest != expected.strip().lower():
         raise BundleDamaged(
             f"The release {folder} is not the one expected.",
-            why=f"Its digest begins {found[:16]}; expected was {expected.strip()[:16]}.",
+            why=f"Its digest begins {digest[:16]}; expected was {expected.strip()[:16]}.",
             attempt="the publisher: somebody changed it after it was published.",
         )
 

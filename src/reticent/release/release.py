@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import polars as pl
 
@@ -20,16 +20,15 @@ from reticent.estimate.answer import CONFIDENCE_LEVEL, Answer
 from reticent.estimate.question import Question
 from reticent.format.folder import translate_disk_errors
 from reticent.format.manifest import ColumnEntry, Manifest
-from reticent.ledger import commit, staging
-from reticent.ledger.commit import recover
+from reticent.ledger import staging
+from reticent.ledger.commit import commit, place_copy, prepare_target, require_not_recorded
 from reticent.ledger.ledger import Ledger
-from reticent.ledger.paths import require_separate_folders
+from reticent.ledger.notes import PublicationRecord
 from reticent.ledger.source_options import resolve_source
 from reticent.release import bundle
 from reticent.release.kind import AdversaryView, NeededColumns, Reader, read_needed, read_tables, reader_for
 from reticent.validation import (
     flag,
-    mapping,
     optional,
     path,
     path_or_table,
@@ -60,18 +59,17 @@ def _check_questions(value: Any, name: str) -> Any:
 class Release:
     """Files that can be given away.  Made by `publish`, or opened from a folder by `open`."""
 
-    @validate_arguments(folder=path, owned=optional(mapping))
-    def __init__(self, folder: str | Path, *, owned: dict[str, Any] | None = None):
-        self.folder = Path(folder)
-        # What was just published was verified when it was audited, and its digest is in the ledger.
-        self.manifest: Manifest = (
-            bundle.verify_bundle(self.folder) if owned is None else bundle.read_manifest(self.folder)
-        )
+    @validate_arguments(folder=path)
+    def __init__(self, folder: str | Path):
+        self._hold(Path(folder), bundle.verify_bundle(folder))
+
+    def _hold(self, folder: Path, manifest: Manifest, publication: PublicationRecord | None = None) -> None:
+        self.folder = folder
+        self.manifest = manifest
+        self._publication = publication  # None for a release that was opened
+        self._ledger: Ledger | str | Path | None = None
         self._question_cache: dict[str, Any] = {}  # what questions found of the tables
         self._partial: dict[tuple[tuple[str, NeededColumns], ...], tuple[dict[str, pl.DataFrame], dict[str, Any]]] = {}
-        self._owned = owned  # what save() writes to the owner's folder; None for a release that was opened
-        if owned is not None and owned.get("temporary"):
-            weakref.finalize(self, staging.discard_staged, self.folder)
 
     @property
     def kind(self) -> str:
@@ -84,8 +82,8 @@ class Release:
     @cached_property
     def audited(self) -> Audit:
         """What `rt.audit` returns: found at publication or, for a release that was opened, recounted from its files now."""
-        if self._owned is not None:
-            return self._owned["audit"]
+        if self._publication is not None:
+            return cast(Audit, self._publication.audit)
         from reticent.audit.audit import audit
 
         return audit(self.folder)
@@ -93,12 +91,12 @@ class Release:
     @property
     def job_text(self) -> str | None:
         """The job it was published by, as TOML without a password; None for a release that was opened."""
-        return None if self._owned is None else self._owned.get("job")
+        return None if self._publication is None else self._publication.job
 
     @property
     def notices(self) -> tuple[str, ...]:
         """What the owner should know and nothing forbade; empty for a release that was opened."""
-        return () if self._owned is None else tuple(self._owned.get("notices", ()))
+        return () if self._publication is None else self._publication.notices
 
     @property
     def digest(self) -> str:
@@ -238,28 +236,21 @@ class Release:
     ) -> Path:
         """Move the folder to its target, atomically, and record it in the ledger and in the owner's folder beside it."""
         target = Path(target)
-        owned = self._owned or {}
-        book = Ledger.open(ledger or owned.get("ledger"))
-        require_separate_folders(target, book.folder)
-        recover(book.folder, [target])
-        commit.require_target_free(target, force)
-        if self._owned is None:
-            commit.require_not_recorded(target, self.digest)
-        book.require_not_published(target, owned.get("source"), again)
-        recorded_in = None if self._owned is None and ledger is None else book.folder  # a copy needs no ledger
+        publication = self._publication
+        book = Ledger.open(ledger or self._ledger)
+        prepare_target(target, book, force)
+        if publication is None:
+            require_not_recorded(target, self.digest)
+        else:
+            book.require_not_published(target, publication.rows, again)
+        recorded_in = None if publication is None and ledger is None else book.folder  # a copy needs no ledger
         with staging.stage_folder(target, recorded_in) as staged:
             with translate_disk_errors(target):
                 shutil.copytree(self.folder, staged, dirs_exist_ok=True)
-            if self._owned is None:
-                commit.place_copy(staged, target, force)
+            if publication is None:
+                place_copy(staged, target, force)
             else:
-                notes = {key: owned[key] for key in ("source", "job", "promises", "notices")}
-                notes["audit"] = owned["audit"].to_dict()
-                notes["witness"] = owned.get("witness")
-                if again and "joining" in owned:
-                    notes["notices"] = (*owned.get("notices", ()), *owned["joining"](staged, book))
-                    self._owned = {**owned, "notices": notes["notices"]}
-                book.commit(staged, target, force=force, again=again, **notes)
+                self._publication = commit(staged, target, publication, book, force=force, again=again)
         return target
 
     @validate_arguments(url=text, table=text, bounds=flag)
@@ -283,6 +274,27 @@ class Release:
     def __repr__(self) -> str:
         promises = ", ".join(promise.name for promise in self.manifest.promises)
         return f"<{self.kind} release of {self.manifest.rows:,} rows: {promises}>"
+
+
+def hold_publication(
+    folder: Path,
+    manifest: Manifest,
+    publication: PublicationRecord,
+    *,
+    ledger: Ledger | str | Path | None = None,
+    temporary: bool = False,
+) -> Release:
+    """Return a release that was just published; its manifest was verified when it was audited.
+
+    A temporary one is removed with the object, and stays as a copy where `save` puts it; `ledger` is where `save`
+    records it.
+    """
+    release = Release.__new__(Release)
+    release._hold(folder, manifest, publication)
+    release._ledger = ledger
+    if temporary:
+        weakref.finalize(release, staging.discard_staged, folder)
+    return release
 
 
 @validate_arguments(folder=path)

@@ -92,8 +92,8 @@ def compute_withheld_posterior(
     """Compute the posterior of a withheld person's value, by its published count; `leading` is that of which value led."""
     if not leading.high:
         return make_zero_posterior(table)
-    twice = kind.name in TWO_LEVEL_KINDS and table.late and table.alike[table.level - 1] > 0
-    if kind.name in ("safe", "unsafe") and not twice:
+    has_second_level = kind.name in TWO_LEVEL_KINDS and table.late and table.alike[table.level - 1] > 0
+    if kind.name in ("safe", "unsafe") and not has_second_level:
         share = Fraction(1, table.alike[table.level])
         return make_bounded_posterior({table.level: (share, share)})
     exact = list_withheld_shares(table, kind, prior, listed)
@@ -103,7 +103,7 @@ def compute_withheld_posterior(
             if exact
             else make_zero_posterior(table)
         )
-    highest = _bound_highest_shares(table, leading, twice)
+    highest = _bound_highest_shares(table, leading, has_second_level)
     if kind.name == "calibrated" and prior.name == "uniform":
         highest = {count: min(share, Fraction(1, table.l)) for count, share in highest.items()}
     high = max(highest.values())
@@ -114,17 +114,17 @@ def compute_withheld_posterior(
 
 
 def list_withheld_shares(
-    table: PublishedCounts, kind: SuppressionKind, prior: CountPrior, most: int
+    table: PublishedCounts, kind: SuppressionKind, prior: CountPrior, max_tables: int
 ) -> Mapping[int, Fraction] | None:
     """List exact shares for each published count, or nothing if more than `most` tables would have to be listed."""
     possible = list(list_strata(table, kind))
     number = 0
     for stratum in possible:
         number += stratum.number
-        if number * estimate_weighing_cost(table, kind, prior) > most:
+        if number * estimate_weighing_cost(table, kind, prior) > max_tables:
             return None
     total = Fraction(0)
-    taken: dict[Any, Fraction] = defaultdict(Fraction)
+    lost_by_count: dict[Any, Fraction] = defaultdict(Fraction)
     for stratum in possible:
         for excess, parts in stratum.tables():
             weight = stratum.value(excess, parts, kind.likelihood, prior)
@@ -133,8 +133,10 @@ def list_withheld_shares(
             weight *= stratum.ways * table.alike[stratum.count] * count_arrangements(parts) / (1 + parts.count(excess))
             total += weight
             for before, after in zip(*(counts.tolist() for counts in stratum.table(excess, parts)), strict=True):
-                taken[after] += weight * (before - after)
-    return {after: some / (total * table.withheld * table.alike[after]) for after, some in taken.items() if some}
+                lost_by_count[after] += weight * (before - after)
+    return {
+        after: lost / (total * table.withheld * table.alike[after]) for after, lost in lost_by_count.items() if lost
+    }
 
 
 def _bound_leading(table: PublishedCounts, leading: CountPosterior) -> Mapping[int, Fraction | float]:
@@ -147,7 +149,9 @@ def _bound_least_lost(table: PublishedCounts, counts: Iterable[int]) -> Fraction
     return Fraction(table.rows // table.l + 1 - max(counts), table.withheld)
 
 
-def _bound_highest_shares(table: PublishedCounts, leading: CountPosterior, twice: bool) -> Mapping[int, Fraction]:
+def _bound_highest_shares(
+    table: PublishedCounts, leading: CountPosterior, has_second_level: bool
+) -> Mapping[int, Fraction]:
     """Bound the share of a value of each published count from above, by how likely it led.
 
     A value below the highest level was withheld only where it led.  At the level, where another led: the n values there
@@ -155,15 +159,17 @@ def _bound_highest_shares(table: PublishedCounts, leading: CountPosterior, twice
     share what that one did not lose.  A value one below the level, if values were cut there, lost at most one record
     more than the one that led: half of all.
     """
-    led = {count: Fraction(share) for count, share in _bound_leading(table, leading).items()}
-    level, at_level, least = table.level, table.alike[table.level], _bound_least_lost(table, led)
-    others = at_level - 1 if at_level > 1 and level in led else at_level
-    beside = {level: min(Fraction(1, others + 1), (1 - least) / others)}
-    if twice:
-        beside[level - 1] = Fraction(table.withheld + 1, 2 * table.withheld)
+    leading_share = {count: Fraction(share) for count, share in _bound_leading(table, leading).items()}
+    level, at_level, least_lost = table.level, table.alike[table.level], _bound_least_lost(table, leading_share)
+    others = at_level - 1 if at_level > 1 and level in leading_share else at_level
+    share_if_not_leading = {level: min(Fraction(1, others + 1), (1 - least_lost) / others)}
+    if has_second_level:
+        share_if_not_leading[level - 1] = Fraction(table.withheld + 1, 2 * table.withheld)
     none = Fraction(0)
     shares = {
-        count: led.get(count, none) + (1 - led.get(count, none)) * beside.get(count, none) for count in {*led, *beside}
+        count: leading_share.get(count, none)
+        + (1 - leading_share.get(count, none)) * share_if_not_leading.get(count, none)
+        for count in {*leading_share, *share_if_not_leading}
     }
     return {count: min(share, Fraction(1, table.alike[count])) for count, share in shares.items()}
 
@@ -206,22 +212,22 @@ def compute_posterior(
         return make_bounded_posterior({table.level: (share, share)}) if possible else make_zero_posterior(table)
     if kind == "randomized" and prior == "uniform":
         return normalize_weights(table, suppressed_tables.compute_counted_weights(table))
-    mixed = None
+    mixture = None
     if kind == "calibrated" and prior in posterior_bounds.MIXTURE_PRIORS:
-        mixed = (
+        mixture = (
             make_bounded_posterior(posterior_bounds.bound_mixture_posteriors(table, prior))
             if table.eligible
             else make_zero_posterior(table)
         )
-        if mixed.exact:
-            return mixed
-    found = suppressed_tables.compute_listed_weights(table, suppression, belief, listed)
-    if found is not None:
-        return normalize_weights(table, found)
-    if mixed is not None:
-        return mixed
-    drawn = estimate_weights(table, suppression, belief, samples, rng or np.random.default_rng(), miss)
-    return make_sampled_posterior(table, drawn)
+        if mixture.exact:
+            return mixture
+    weights = suppressed_tables.compute_listed_weights(table, suppression, belief, listed)
+    if weights is not None:
+        return normalize_weights(table, weights)
+    if mixture is not None:
+        return mixture
+    estimated = estimate_weights(table, suppression, belief, samples, rng or np.random.default_rng(), miss)
+    return make_sampled_posterior(table, estimated)
 
 
 def compute_both_posteriors(
@@ -232,10 +238,10 @@ def compute_both_posteriors(
     prior: str = "uniform",
     *,
     listed: int = MAX_LISTED_TABLES,
-    **how: Any,
+    **options: Any,
 ) -> tuple[CountPosterior, CountPosterior]:
     """Answer the attack's two questions: which value led, and which value a withheld person has."""
-    leading = compute_posterior(published, rows, l, kind, prior, listed=listed, **how)
+    leading = compute_posterior(published, rows, l, kind, prior, listed=listed, **options)
     table = PublishedCounts(tuple(sorted((int(count) for count in published), reverse=True)), rows, l)
     return leading, compute_withheld_posterior(table, SUPPRESSION_KINDS[kind], CountPrior(prior), leading, listed)
 
@@ -273,15 +279,20 @@ def attack_release(release: Any, prior: str = "uniform", column: str | None = No
     return {"attack": "eligibility", "prior": prior, **answers, "promised": 1 / l}
 
 
-def _describe_leading(found: CountPosterior) -> dict[str, Any]:
-    low, high = found.ends
-    return {"worst_posterior": float(found.worst), "low": low, "high": high, "how": found.how}
+def _describe_leading(posterior: CountPosterior) -> dict[str, Any]:
+    low, high = posterior.ends
+    return {"worst_posterior": float(posterior.worst), "low": low, "high": high, "how": posterior.how}
 
 
-def _describe_withheld(found: CountPosterior) -> dict[str, Any]:
-    low, high = found.ends
-    worst = high if found.how != "exact" else float(found.worst)
-    return {"worst_withheld_posterior": worst, "withheld_low": low, "withheld_high": high, "withheld_how": found.how}
+def _describe_withheld(posterior: CountPosterior) -> dict[str, Any]:
+    low, high = posterior.ends
+    worst = high if posterior.how != "exact" else float(posterior.worst)
+    return {
+        "worst_withheld_posterior": worst,
+        "withheld_low": low,
+        "withheld_high": high,
+        "withheld_how": posterior.how,
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,8 +319,8 @@ class EligibilityOutcome:
         return html_repr.render_attack(self)
 
     def to_dict(self) -> dict[str, Any]:
-        none = {"success": None, "baseline": None, **dict.fromkeys(CONTROL_KEYS)}
-        return {"attack": "eligibility", **none, **{name: getattr(self, name) for name in self.__slots__}}
+        absent = {"success": None, "baseline": None, **dict.fromkeys(CONTROL_KEYS)}
+        return {"attack": "eligibility", **absent, **{name: getattr(self, name) for name in self.__slots__}}
 
 
 def attack_by_eligibility(release: Any, prior: str = "uniform", column: str | None = None) -> EligibilityOutcome:
@@ -361,7 +372,7 @@ def compute_suppression_risk(
     kind: str,
     prior: str = "uniform",
     *,
-    most: int | None = None,
+    max_releases: int | None = None,
     samples: int = DEFAULT_SAMPLES,
     rng: np.random.Generator | None = None,
 ) -> SuppressionRisk:
@@ -370,8 +381,8 @@ def compute_suppression_risk(
     rows = int(falling.sum())
     if is_eligible(falling, l):
         return SuppressionRisk(0.0, 0.0, 0.0, 0.0, "exact", 1, 1, 0.0, 0.0, 0.0, 0.0, "exact")
-    most = most or choose_max_releases(rows, kind, prior)
-    number, chances = list_releases(falling, l, kind, most)
+    max_releases = max_releases or choose_max_releases(rows, kind, prior)
+    number, chances = list_releases(falling, l, kind, max_releases)
     listed = max(MAX_LISTED_TABLES // len(chances), 50)
     miss = MISS_PROBABILITY / len(chances)
     attacked = {
@@ -381,22 +392,26 @@ def compute_suppression_risk(
     leading, withheld = (
         _find_worst_posterior([answer[question] for answer in attacked.values()]) for question in (0, 1)
     )
-    whole = all(led.exact for led, _ in attacked.values()) and number <= most
-    mean = float(sum(chances[table] * led.worst for table, (led, _) in attacked.items())) if whole else None
+    is_complete = all(led.exact for led, _ in attacked.values()) and number <= max_releases
+    mean = float(sum(chances[table] * led.worst for table, (led, _) in attacked.items())) if is_complete else None
     suppressed = SUPPRESSION_KINDS[kind].compute_expected_withheld(falling, l)
     return SuppressionRisk(
         suppressed, *_to_numbers(leading), max(number, len(chances)), len(chances), mean, *_to_numbers(withheld)
     )
 
 
-def _find_worst_posterior(found: list[CountPosterior]) -> CountPosterior:
+def _find_worst_posterior(posteriors: list[CountPosterior]) -> CountPosterior:
     """Find the worst of several releases."""
-    low = max(one.low for one in found)
-    high = max(one.high for one in found)
+    low = max(posterior.low for posterior in posteriors)
+    high = max(posterior.high for posterior in posteriors)
     how: PosteriorMethod = (
-        "sampled" if any(one.how == "sampled" for one in found) else "exact" if low == high else "bounds"
+        "sampled"
+        if any(posterior.how == "sampled" for posterior in posteriors)
+        else "exact"
+        if low == high
+        else "bounds"
     )
-    return CountPosterior(max(found, key=lambda one: one.worst).by_count, low, high, how)
+    return CountPosterior(max(posteriors, key=lambda posterior: posterior.worst).by_count, low, high, how)
 
 
 def _to_numbers(worst: CountPosterior) -> tuple[float, float, float, PosteriorMethod]:
@@ -412,18 +427,20 @@ def choose_max_releases(rows: int, kind: str, prior: str) -> int:
     return 1_000 if rows <= MANY_ROWS else 100
 
 
-def list_releases(counts: np.ndarray, l: int, kind: str, most: int) -> tuple[int, dict[PublishedTable, Fraction]]:
+def list_releases(
+    counts: np.ndarray, l: int, kind: str, max_releases: int
+) -> tuple[int, dict[PublishedTable, Fraction]]:
     """Count the tables that may be published of falling counts; list some or all of them, as falling counts, with probabilities."""
-    ways = {"randomized": _list_randomized_releases, "calibrated": _list_calibrated_releases}
-    if kind not in ways:
+    listers = {"randomized": _list_randomized_releases, "calibrated": _list_calibrated_releases}
+    if kind not in listers:
         [(chance, table)] = SUPPRESSION_KINDS[kind].outcomes(counts, l)
         return 1, {_sort_falling(table): chance}
-    number, listed = ways[kind](counts, l, most)
-    found: dict[PublishedTable, Fraction] = defaultdict(Fraction)
+    number, listed = listers[kind](counts, l, max_releases)
+    chances: dict[PublishedTable, Fraction] = defaultdict(Fraction)
     for chance, table in listed:
         if chance:
-            found[_sort_falling(table)] += chance
-    return len(found) if number <= most else number, dict(found)
+            chances[_sort_falling(table)] += chance
+    return len(chances) if number <= max_releases else number, dict(chances)
 
 
 def _sort_falling(table: np.ndarray) -> PublishedTable:
@@ -431,48 +448,52 @@ def _sort_falling(table: np.ndarray) -> PublishedTable:
 
 
 def _list_randomized_releases(
-    counts: np.ndarray, l: int, most: int
+    counts: np.ndarray, l: int, max_releases: int
 ) -> tuple[int, Iterator[tuple[Fraction, np.ndarray]]]:
     intervals = RandomizedSuppression().intervals(counts, l)
     first = int(counts[0])
     lowest = intervals[-1][0]
     above = min(int(find_stops(counts, l, counts[:1]).level[0]) + 1, first)  # from here on all starts stop alike
     near = [
-        int(count) + by for count in counts[1 : l + 1] for by in (-1, 0, 1) if most >= 100
+        int(count) + by for count in counts[1 : l + 1] for by in (-1, 0, 1) if max_releases >= 100
     ]  # ties with another value tell the most
     near = [at for at in near if lowest <= at <= above]
-    starts = np.union1d(_space_evenly(above - lowest + 1, most) + lowest, np.array(near, np.int64))
-    found = find_stops(counts, l, starts)
+    starts = np.union1d(_space_evenly(above - lowest + 1, max_releases) + lowest, np.array(near, np.int64))
+    stops = find_stops(counts, l, starts)
 
     def list_releases() -> Iterator[tuple[Fraction, np.ndarray]]:
-        for at, start in enumerate(starts.tolist()):
+        for index, start in enumerate(starts.tolist()):
             last = first if start == above else start
             chances = (
                 Fraction(max(min(high, last) - max(low, start) + 1, 0), l * (high - low + 1)) for low, high in intervals
             )
             chance = sum(chances, Fraction(0))
-            yield chance, cut_counts(counts, start, int(found.level[at]), int(found.extra[at]))
+            yield chance, cut_counts(counts, start, int(stops.level[index]), int(stops.extra[index]))
 
     return above - lowest + 1, list_releases()
 
 
 def _list_calibrated_releases(
-    counts: np.ndarray, l: int, most: int
+    counts: np.ndarray, l: int, max_releases: int
 ) -> tuple[int, Iterator[tuple[Fraction, np.ndarray]]]:
     table = ViolatingTable(tuple(counts.tolist()), l)
 
     def list_releases() -> Iterator[tuple[Fraction, np.ndarray]]:
-        left = Fraction(1)
-        for number in _space_evenly(table.width, most - 1).tolist():
+        remaining = Fraction(1)
+        for number in _space_evenly(table.width, max_releases - 1).tolist():
             start = table.level(number)
             published = compute_cut_probability(table, start)
-            left -= published
+            remaining -= published
             yield published, np.array(table.cut(start)[0])
-        yield left, SafeSuppression().publish_counts(counts, l)
+        yield remaining, SafeSuppression().publish_counts(counts, l)
 
     return table.width + 1, list_releases()
 
 
-def _space_evenly(number: int, most: int) -> np.ndarray:
+def _space_evenly(number: int, max_numbers: int) -> np.ndarray:
     """Return 0 .. number - 1, or so many of them, evenly spaced."""
-    return np.arange(number) if number <= most else np.unique(np.linspace(0, number - 1, most).round().astype(np.int64))
+    return (
+        np.arange(number)
+        if number <= max_numbers
+        else np.unique(np.linspace(0, number - 1, max_numbers).round().astype(np.int64))
+    )

@@ -70,9 +70,9 @@ def bound_mixture_posteriors(published: PublishedCounts, prior: str) -> dict[int
     """Bound, for each published count, the posterior of one of its values: the least and the greatest."""
     listed = list(_list_mixture_parts(published, prior == "shapes"))
     counts = {count for shares in listed for count in shares}
-    none = Fraction(0)
+    zero = Fraction(0)
     return {
-        count: (min(shares.get(count, none) for shares in listed), max(shares.get(count, none) for shares in listed))
+        count: (min(shares.get(count, zero) for shares in listed), max(shares.get(count, zero) for shares in listed))
         for count in counts
     }
 
@@ -86,9 +86,9 @@ def _list_mixture_parts(published: PublishedCounts, shapes: bool) -> Iterator[Co
         if not _is_possible(published, cut):
             continue
         free = published.counts[cut:]
-        chosen = Counter(count for count in free if count >= free[published.l - 1])
-        weights = {count: Fraction(1, number) if shapes else Fraction(1) for count, number in chosen.items()}
-        total = sum(weights[count] * number for count, number in chosen.items())
+        leading_counts = Counter(count for count in free if count >= free[published.l - 1])
+        weights = {count: Fraction(1, number) if shapes else Fraction(1) for count, number in leading_counts.items()}
+        total = sum(weights[count] * number for count, number in leading_counts.items())
         shares = {count: weight / total for count, weight in weights.items()}
         if at_top > cut:  # any of the values at the level may be among those cut
             shares[level] *= Fraction(at_top - cut, at_top)
@@ -100,21 +100,23 @@ def _is_possible(published: PublishedCounts, cut: int) -> bool:
     l = published.l
     level = published.level
     size = sum(published.counts)
-    least = published.counts[cut + l - 1]
+    least_count = published.counts[cut + l - 1]
     moved = published.withheld - cut
     if (
         l * level > size
         or moved < 1
-        or l * (least + moved) <= published.rows
+        or l * (least_count + moved) <= published.rows
         or (cut and size + cut >= l * (level + 1))
     ):
         return False
     if cut:
-        return least + moved > level + 1
+        return least_count + moved > level + 1
     others = list(published.counts)
-    others.remove(least)  # without J there is one table for each value of H: ask it
-    table = ViolatingTable((least + moved, *others), l)
-    return any(low <= least <= high for low, high in table.open) and compute_cut_probability(table, least) > 0
+    others.remove(least_count)  # without J there is one table for each value of H: ask it
+    table = ViolatingTable((least_count + moved, *others), l)
+    return (
+        any(low <= least_count <= high for low, high in table.open) and compute_cut_probability(table, least_count) > 0
+    )
 
 
 PosteriorMethod = Literal["exact", "bounds", "sampled"]
@@ -160,9 +162,9 @@ def normalize_weights(table: PublishedCounts, weights: Mapping[int, tuple[Any, A
         others = [
             sum(table.alike[other] * weights[other][end] for other in weights if other != count) for end in (0, 1)
         ]
-        least = low * table.alike[count] + others[1]
-        most = high * table.alike[count] + others[0]
-        ends[count] = (low / least if low else 0 * low, high / most)
+        denominator_low = low * table.alike[count] + others[1]
+        denominator_high = high * table.alike[count] + others[0]
+        ends[count] = (low / denominator_low if low else 0 * low, high / denominator_high)
     return make_bounded_posterior(ends)
 
 
@@ -175,9 +177,9 @@ def make_bounded_posterior(ends: Mapping[int, tuple[Any, Any]]) -> CountPosterio
 
 def round_outward(low: Fraction | float, high: Fraction | float) -> tuple[float, float]:
     """Convert to floating-point numbers that are not nearer to each other."""
-    down = float(low)
-    up = float(high)
-    return nextafter(down, 0.0) if down > low else down, nextafter(up, 1.0) if up < high else up
+    lower = float(low)
+    upper = float(high)
+    return nextafter(lower, 0.0) if lower > low else lower, nextafter(upper, 1.0) if upper < high else upper
 
 
 def make_sampled_posterior(table: PublishedCounts, weights: Mapping[int, tuple[float, float, float]]) -> CountPosterior:
@@ -212,20 +214,22 @@ def estimate_weights(
     All intervals hold together but with probability `miss`.
     """
     possible = [stratum for stratum in list_strata(published, kind) if stratum.greatest(kind)]
-    few, many = _split_strata(possible, MAX_LISTED_STRATUM_TABLES // estimate_weighing_cost(published, kind, prior))
-    found: list[tuple[int, float, WeightInterval]] = []  # count, logarithm of a scale, in units of it
-    for stratum in few:
+    listed_strata, drawn_strata = _split_strata(
+        possible, MAX_LISTED_STRATUM_TABLES // estimate_weighing_cost(published, kind, prior)
+    )
+    intervals: list[tuple[int, float, WeightInterval]] = []  # count, logarithm of a scale, in units of it
+    for stratum in listed_strata:
         exact = weigh_stratum(stratum, kind, prior)
         if exact:
-            found.append((stratum.count, _compute_log(exact), (1.0, 1.0, 1.0)))
-    for stratum in many:
+            intervals.append((stratum.count, _compute_log(exact), (1.0, 1.0, 1.0)))
+    for stratum in drawn_strata:
         interval = estimate_stratum_mean(
-            stratum, kind, prior, max(samples // len(many), MIN_STRATUM_DRAWS), miss / len(many), rng
+            stratum, kind, prior, max(samples // len(drawn_strata), MIN_STRATUM_DRAWS), miss / len(drawn_strata), rng
         )
-        found.append((stratum.count, _compute_log_scale(stratum, kind, prior), interval))
-    shift = max((scale + log(high) for _, scale, (_, _, high) in found), default=0.0)
+        intervals.append((stratum.count, _compute_log_scale(stratum, kind, prior), interval))
+    shift = max((scale + log(high) for _, scale, (_, _, high) in intervals), default=0.0)
     total: dict[int, np.ndarray] = defaultdict(lambda: np.zeros(3))
-    for count, scale, interval in found:
+    for count, scale, interval in intervals:
         total[count] += np.array(interval) * exp(scale - shift) * OUTWARD_FACTORS
     return {count: (float(low), float(middle), float(high)) for count, (low, middle, high) in total.items() if high}
 
@@ -235,14 +239,14 @@ def _compute_log(chance: Fraction) -> float:
     return log(numerator) - log(denominator)
 
 
-def _split_strata(listed: list[TableStratum], left: int) -> tuple[list[TableStratum], list[TableStratum]]:
+def _split_strata(strata: list[TableStratum], tables_left: int) -> tuple[list[TableStratum], list[TableStratum]]:
     """Split strata into those to be listed, the smallest first as long as they are few tables, and those to be drawn from."""
-    few: list[TableStratum] = []
-    many: list[TableStratum] = []
-    for number, _, stratum in sorted((stratum.number, at, stratum) for at, stratum in enumerate(listed)):
-        left -= number
-        (few if left >= 0 else many).append(stratum)
-    return few, many
+    listed_strata: list[TableStratum] = []
+    drawn_strata: list[TableStratum] = []
+    for number, _, stratum in sorted((stratum.number, index, stratum) for index, stratum in enumerate(strata)):
+        tables_left -= number
+        (listed_strata if tables_left >= 0 else drawn_strata).append(stratum)
+    return listed_strata, drawn_strata
 
 
 def estimate_stratum_mean(
@@ -251,22 +255,22 @@ def estimate_stratum_mean(
     """Estimate the mean of a stratum's weights, each by the bound on them."""
     bound = _compute_log_bound(stratum, kind, prior)
     shares = np.zeros(number)
-    least = stratum.published.least_excess
-    room = stratum.total - least
-    plain = prior if prior.plausible else CountPrior("uniform")
+    least_excess = stratum.published.least_excess
+    room = stratum.total - least_excess
+    exact_prior = prior if prior.plausible else CountPrior("uniform")
     likelihood = kind.likelihood
     if isinstance(kind, CalibratedSuppression) and not prior.plausible:
         likelihood = partial(kind.estimate, rng=rng)
-    for at in range(number):
+    for draw in range(number):
         ends = np.sort(rng.choice(room, stratum.higher, replace=False)) + 1
         first, *others = np.diff(np.concatenate([[0], ends, [room + 1]])).tolist()
-        first = first + least - 1
+        first = first + least_excess - 1
         others = sorted(others, reverse=True)
         if not others or first >= others[0]:
-            value = stratum.value(first, others, likelihood, plain) / (1 + others.count(first))
+            value = stratum.value(first, others, likelihood, exact_prior) / (1 + others.count(first))
             if value:
                 weight = 0.0 if prior.plausible else prior.log_weight(stratum.table(first, others)[0].tolist())
-                shares[at] = exp(_compute_log(value) + weight - bound)
+                shares[draw] = exp(_compute_log(value) + weight - bound)
     return compute_bernstein_interval(np.minimum(shares, 1.0), miss)  # above 1 by rounding alone
 
 
@@ -291,17 +295,17 @@ def _compute_log_bound(stratum: TableStratum, kind: SuppressionKind, prior: Coun
     if prior.plausible:
         return log(comb(stratum.cut, stratum.extra))
     chance = stratum.greatest(kind)
-    most = _compute_log(chance)
+    log_chance = _compute_log(chance)
     if prior.name == "uniform":
-        return most
+        return log_chance
     base, _ = stratum.table(0, [0] * stratum.higher)
     fixed = base[1 + stratum.higher :].tolist()
     if prior.name == "shapes":  # greatest where the excesses are alike; (t + 1)! / (t + 1) of t tied with the first
-        return most + prior.log_weight([*fixed, *[-1] * stratum.higher, -2])
+        return log_chance + prior.log_weight([*fixed, *[-1] * stratum.higher, -2])
     lead = max(stratum.published.least_excess, -(-stratum.total // (stratum.higher + 1)))
-    least, over = divmod(
+    even_excess, over = divmod(
         stratum.total - lead, max(stratum.higher, 1)
     )  # log-concave: greatest where they are as even as may be
     level = stratum.published.level
-    even = [level + lead, *[level + least + 1] * over, *[level + least] * (stratum.higher - over)]
-    return most + prior.log_weight([*fixed, *even])
+    even = [level + lead, *[level + even_excess + 1] * over, *[level + even_excess] * (stratum.higher - over)]
+    return log_chance + prior.log_weight([*fixed, *even])

@@ -85,10 +85,12 @@ def attack_by_minimality(
     """
     _require_attackable(release, keys, steps, draws)
     people = observe(release, source, missing=missing)
-    made = make_publisher(release, source, missing)
-    asked = [key] if key is not None else list(range(keys))
-    found, why = _conclude_or_explain(release, people, made, asked, steps, draws, np.random.default_rng(seed))
-    return _make_outcome(people, found, why)
+    publisher = make_publisher(release, source, missing)
+    keys_tried = [key] if key is not None else list(range(keys))
+    conclusion, why = _conclude_or_explain(
+        release, people, publisher, keys_tried, steps, draws, np.random.default_rng(seed)
+    )
+    return _make_outcome(people, conclusion, why)
 
 
 def _require_attackable(release: Any, keys: int, steps: int, draws: int) -> None:
@@ -105,97 +107,105 @@ def _require_attackable(release: Any, keys: int, steps: int, draws: int) -> None
 def _conclude_or_explain(
     release: Any,
     people: AttackTarget,
-    made: Publisher | str,
+    publisher: Publisher | str,
     keys: list[int],
     steps: int,
     draws: int,
     rng: np.random.Generator,
 ) -> tuple[Conclusion | None, str | None]:
     """Return what knowing the method lets the adversary conclude; or the reason why nothing."""
-    if isinstance(made, str):
-        return None, made
-    who = find_membership(people)
-    keys = keys if made.draws else keys[:1]
-    tables = CandidateTables.from_target(people, who)
+    if isinstance(publisher, str):
+        return None, publisher
+    membership = find_membership(people)
+    keys = keys if publisher.draws else keys[:1]
+    tables = CandidateTables.from_target(people, membership)
     if tables.table_count * len(keys) <= MAX_EXACT_RUNS:
-        found = conclude_by_enumeration(made, tables, read_shown_groups(release, people), keys)
-        return found, None if found else f"no table leads to this release with any of {pluralize(len(keys), 'key')}"
-    if made.draws and len(keys) > 1:
+        conclusion = conclude_by_enumeration(publisher, tables, read_shown_groups(release, people), keys)
+        return (
+            conclusion,
+            None if conclusion else f"no table leads to this release with any of {pluralize(len(keys), 'key')}",
+        )
+    if publisher.draws and len(keys) > 1:
         return None, "the method draws by a secret key, and the tables are too many to be published with each of " + (
             f"{len(keys)} keys"
         )
-    found = None
+    conclusion = None
     why = f"a walk over {len(tables.true):,} rows would have {WALK_STEPS_PER_ROW * len(tables.true):,} steps or more"
     if len(tables.true) * WALK_STEPS_PER_ROW <= steps:
         shown = read_shown_groups(release, people)
-        if made.publish_table(tables.true, keys[0]) != shown:
+        if publisher.publish_table(tables.true, keys[0]) != shown:
             return None, "the method, run on the source, makes another release"
-        found = conclude_by_walk(made, tables, shown, keys[0], steps, rng)
+        conclusion = conclude_by_walk(publisher, tables, shown, keys[0], steps, rng)
         why = "the walk changed nobody's value often enough"
-    if found is None and getattr(made.method, "cuts", "blind") == "blind" and not made.draws:
+    if conclusion is None and getattr(publisher.method, "cuts", "blind") == "blind" and not publisher.draws:
         return (
             None,
             "its groups depend on sensitive values by one number alone, how large they are, and that was not used",
         )
-    if found is None and getattr(made.method, "strict", False) and who.single and not made.draws:
-        found = conclude_from_uncut_groups(made, tables, draws, rng)
-    return found, None if found else why
+    if conclusion is None and getattr(publisher.method, "strict", False) and membership.single and not publisher.draws:
+        conclusion = conclude_from_uncut_groups(publisher, tables, draws, rng)
+    return conclusion, None if conclusion else why
 
 
-def _make_outcome(people: AttackTarget, found: Conclusion | None, why: str | None) -> MinimalityOutcome:
+def _make_outcome(people: AttackTarget, conclusion: Conclusion | None, why: str | None) -> MinimalityOutcome:
     part = ReleasePart(find_membership(people), people.counts)
     groups = part.guess(people.prior)
-    believed = partial(_generate_beliefs, people, part, found)
+    believed = partial(_generate_beliefs, people, part, conclusion)
     guesses = groups
-    if found is not None:
+    if conclusion is not None:
         guesses = Guesses.join([Guesses.of_beliefs(beliefs) for beliefs in believed()])
     scored = score_guesses("minimality", guesses, people.truth, people.promised)
-    unknowing = score_guesses("control", groups, people.truth, None)
-    low, high = compute_wilson_interval(round(unknowing.success * unknowing.targets), unknowing.targets)
-    beside = {
-        "control": unknowing.success,
+    control = score_guesses("control", groups, people.truth, None)
+    low, high = compute_wilson_interval(round(control.success * control.targets), control.targets)
+    details = {
+        "control": control.success,
         "control_low": low,
         "control_high": high,
         "believed": float((guesses.greatest * people.people).sum() / scored.targets),
         "worst_group": float(groups.greatest.max(initial=0.0)),
-        "worst_low": scored.worst_posterior if found is None else found.low,
-        "worst_high": scored.worst_posterior if found is None else found.high,
-        "exceeds": _count_exceeding(people, found, guesses.greatest),
-        "looked_at": 0 if found is None else int(found.looked_at.sum()),
-        "how": "groups alone" if found is None else found.how,
+        "worst_low": scored.worst_posterior if conclusion is None else conclusion.low,
+        "worst_high": scored.worst_posterior if conclusion is None else conclusion.high,
+        "exceeds": _count_exceeding(people, conclusion, guesses.greatest),
+        "looked_at": 0 if conclusion is None else int(conclusion.looked_at.sum()),
+        "how": "groups alone" if conclusion is None else conclusion.how,
         "why": why,
-        "runs": 0 if found is None else found.runs,
-        "behind": None if found is None else found.behind,
-        "moved": None if found is None else found.moved,
+        "runs": 0 if conclusion is None else conclusion.runs,
+        "behind": None if conclusion is None else conclusion.behind,
+        "moved": None if conclusion is None else conclusion.moved,
     }
     fields = {name: getattr(scored, name) for name in scored.__dataclass_fields__}
-    if found is not None:
+    if conclusion is not None:
         point = np.repeat(np.arange(len(people.people)), people.people)
-        others = groups.greatest[point[~found.looked_at]]
-        fields["worst_posterior"] = max(found.worst, float(others.max(initial=0.0)))
-    return MinimalityOutcome(**fields, details=beside, believed=believed)
+        others = groups.greatest[point[~conclusion.looked_at]]
+        fields["worst_posterior"] = max(conclusion.worst, float(others.max(initial=0.0)))
+    return MinimalityOutcome(**fields, details=details, believed=believed)
 
 
-def _generate_beliefs(people: AttackTarget, part: ReleasePart, found: Conclusion | None) -> Iterator[Beliefs]:
+def _generate_beliefs(people: AttackTarget, part: ReleasePart, conclusion: Conclusion | None) -> Iterator[Beliefs]:
     """Yield beliefs about some points after the other: the mean of their people, some of whom keep the belief by their groups."""
     groups = part.believe(people.prior)
     of_point = part.membership.atoms.of_point
     ends = np.append(0, np.cumsum(people.people))
     for points in _slice_points(np.diff(groups.starts)[of_point]):
-        own = groups.take(of_point[points])
-        if found is None:
-            yield own
+        group_beliefs = groups.take(of_point[points])
+        if conclusion is None:
+            yield group_beliefs
             continue
         persons = np.arange(ends[points.start], ends[points.stop])
         point = np.repeat(np.arange(points.stop - points.start), people.people[points])
-        looked = found.looked_at[persons]
-        many = people.people[points]
-        theirs = found.beliefs.take(persons[looked])
-        keeping = np.bincount(point[~looked], minlength=len(many)) / many
-        row = np.concatenate([point[looked][theirs.row], own.row])
-        value = np.concatenate([theirs.value, own.value])
-        belief = np.concatenate([theirs.belief / many[point[looked][theirs.row]], own.belief * keeping[own.row]])
-        yield Beliefs.of_pairs(row, value, belief, len(many), own.values)
+        is_looked_at = conclusion.looked_at[persons]
+        people_by_point = people.people[points]
+        person_beliefs = conclusion.beliefs.take(persons[is_looked_at])
+        share_keeping = np.bincount(point[~is_looked_at], minlength=len(people_by_point)) / people_by_point
+        row = np.concatenate([point[is_looked_at][person_beliefs.row], group_beliefs.row])
+        value = np.concatenate([person_beliefs.value, group_beliefs.value])
+        belief = np.concatenate(
+            [
+                person_beliefs.belief / people_by_point[point[is_looked_at][person_beliefs.row]],
+                group_beliefs.belief * share_keeping[group_beliefs.row],
+            ]
+        )
+        yield Beliefs.of_pairs(row, value, belief, len(people_by_point), group_beliefs.values)
 
 
 def _slice_points(lengths: np.ndarray) -> Iterator[slice]:
@@ -208,17 +218,17 @@ def _slice_points(lengths: np.ndarray) -> Iterator[slice]:
         start = stop
 
 
-def _count_exceeding(people: AttackTarget, found: Conclusion | None, greatest: np.ndarray) -> int | None:
+def _count_exceeding(people: AttackTarget, conclusion: Conclusion | None, greatest: np.ndarray) -> int | None:
     """Count the people above the promise; None where there is no cap, or a walk cannot tell."""
-    if people.promised is None or (found is not None and found.how == "walked"):
+    if people.promised is None or (conclusion is not None and conclusion.how == "walked"):
         return None
-    if found is None or found.sure is None:
+    if conclusion is None or conclusion.sure is None:
         return int(people.people[greatest > people.promised].sum())
-    most = found.beliefs.greatest
-    at = np.flatnonzero(found.looked_at & (most > people.promised))
-    z = NormalDist().inv_cdf(1 - 0.025 / max(len(at), 1))  # all of them are asked about at once
+    greatest_beliefs = conclusion.beliefs.greatest
+    candidates = np.flatnonzero(conclusion.looked_at & (greatest_beliefs > people.promised))
+    z = NormalDist().inv_cdf(1 - 0.025 / max(len(candidates), 1))  # all of them are asked about at once
     above = [
         rows == np.inf or compute_wilson_interval(round(share * rows), int(rows), z)[0] > people.promised
-        for share, rows in zip(most[at], found.sure[at], strict=True)
+        for share, rows in zip(greatest_beliefs[candidates], conclusion.sure[candidates], strict=True)
     ]
     return int(np.sum(above))

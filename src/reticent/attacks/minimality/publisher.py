@@ -17,10 +17,10 @@ from reticent.data.cells import Cells, build_cells, find_distinct_rows
 from reticent.data.columns import Role
 from reticent.errors import JobError, PromiseUnreachable, RequestError
 from reticent.format.manifest import Manifest
-from reticent.methods.recipe_planning import plan_recipe, relabel_recipe
+from reticent.methods.recipe_planning import compose_recipe
 from reticent.models.promise import Promises
 from reticent.randomness import Random
-from reticent.recipe.group_labels import draw_padded_ends, merge_equal_labels
+from reticent.recipe.group_labels import merge_equal_labels
 from reticent.recipe.recipe import Recipe
 
 INCOMPLETE_MANIFEST_REASON = "the manifest does not tell all that the promise is about"
@@ -53,10 +53,7 @@ class Publisher:
         return replace(made, rows_per_person=self.cells.rows_per_person)
 
     def recipe(self, values: np.ndarray, key: int) -> Recipe:
-        cells = self.table(values)
-        rng = Random.from_seed(key)
-        made = draw_padded_ends(replace(plan_recipe((), self.method, cells, self.promises, rng), cells=cells), rng)
-        return relabel_recipe(self.promises, cells, made) if self.labelled else made
+        return compose_recipe((), self.method, self.table(values), self.promises, Random.from_seed(key))
 
     def publish_table(self, values: np.ndarray, key: int) -> ShownGroups | None:
         """Return what is published of this table with this key; None if the method finds no groups that keep its promises."""

@@ -15,23 +15,14 @@ from reticent.audit.measure import diversity
 from reticent.audit.measure.exact_comparison import parse_parameter
 
 
-def measure_k(sizes: np.ndarray, rows_per_person: int = 1) -> int:
-    """Measure how many persons the smallest group holds at least.
-
-    Rows count whether or not their sensitive value is known.
-
-    If nobody has more than r rows, n rows are those of ceil(n / r) persons or more; rounded down, against the
-    publisher.
-    """
-    return int(sizes.min()) // rows_per_person
-
-
 def judge_k(parameters: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
+    """Judge k-anonymity by the rows that agree in all quasi-identifiers."""
     k = measure_k(evidence.class_sizes, evidence.rows_per_person)
     return Judgement({"k": k}, k >= parse_parameter(parameters["k"]))
 
 
 def judge_alpha_k(parameters: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
+    """Judge (alpha,k)-anonymity: k by rows, alpha by the most frequent value of a group."""
     alpha = diversity.measure_alpha(evidence.column(column).views)
     k = measure_k(evidence.class_sizes, evidence.rows_per_person)
     return Judgement(
@@ -51,3 +42,12 @@ def judge_k_map(parameters: Mapping[str, Any], evidence: Evidence, column: str |
 def bound_alpha_belief(parameters: Mapping[str, Any], prior: np.ndarray) -> float:
     """Bound the belief that (alpha,k)-anonymity leaves in a value."""
     return float(parse_parameter(parameters["alpha"]))
+
+
+def measure_k(sizes: np.ndarray, rows_per_person: int = 1) -> int:
+    """Measure the fewest persons that the smallest group can have.
+
+    Rows count whether or not their sensitive value is known. If nobody has more than r rows, n rows are those of
+    ceil(n / r) persons or more; rounded down, against the publisher.
+    """
+    return int(sizes.min()) // rows_per_person

@@ -57,147 +57,20 @@ LN2 = 0.6931471805599453
 MAX_DIGIT_PAIRS = 1 << 20  # pairs of points recomputed with more digits at most
 
 
-def is_risk_within(risk: Callable[[], Decimal], t: Fraction, base: str, roundings: int) -> bool:
-    """Whether the risk in bits, computed in the precision of the context, is at most t."""
-    for digits in DIGIT_STEPS:
-        with localcontext(Context(prec=digits)):
-            computed = risk()
-            bound = Decimal(roundings + LIMIT_ROUNDINGS).scaleb(1 - digits)
-            limit = convert_to_decimal(t) if base == "2" else convert_to_decimal(t) / Decimal(2).ln()
-            if computed + bound <= limit:
-                return True
-            if computed - bound > limit:
-                return False
-    return False
-
-
-def convert_to_decimal(x: Any) -> Decimal:
-    if not isinstance(x, Fraction):
-        return Decimal(x)
-    numerator, denominator = as_ratio(x)
-    return Decimal(numerator) / Decimal(denominator)
-
-
-def compute_decimal_weight(distance: Fraction, bandwidth: Any, kernel: str, is_same: bool) -> Decimal:
-    """Compute a kernel weight within six units: the Gaussian's exponent is at most 4.5, and multiplies its error by as
-    much.
-    """
-    if kernel == "gaussian" and bandwidth not in ("whole", 0) and not is_same and distance < bandwidth:
-        return (-convert_to_decimal(Fraction(9, 2) * (distance / bandwidth) ** 2)).exp()
-    return convert_to_decimal(compute_kernel_weight(distance, bandwidth, kernel, is_same))
-
-
-def compute_decimal_prior(
-    table: BeliefTable, axes: Sequence[DistanceAxis], bandwidths: Sequence[Any], kernel: str, point: int
-) -> list[Decimal]:
-    """Compute equation 2 at a point, over all others."""
-    total = [Decimal(0)] * table.value_counts.shape[1]
-    for other in range(len(table.codes)):
-        product = Decimal(1)
-        for axis, bandwidth, code, other_code in zip(
-            axes, bandwidths, table.codes[point], table.codes[other], strict=True
-        ):
-            d = Fraction(1) if bandwidth in ("whole", 0) else axis.get_distance(code, other_code)
-            product *= compute_decimal_weight(d, bandwidth, kernel, code == other_code)
-            if not product:
-                break
-        for value in np.flatnonzero(table.value_counts[other]) if product else ():
-            total[value] += product * int(table.value_counts[other, value])
-    return [x / sum(total) for x in total]
-
-
-def compute_decimal_smoothing(
-    distances: Sequence[Sequence[Fraction]], bandwidth: Fraction, kernel: str
-) -> DecimalMatrix:
-    """Compute the smoothing matrix; each row adds up to 1."""
-    rows = [
-        [compute_decimal_weight(d, bandwidth, kernel, i == j) for j, d in enumerate(row)]
-        for i, row in enumerate(distances)
-    ]
-    return [[x / sum(row) for x in row] for row in rows]
-
-
-def compute_decimal_risk(
-    prior: DecimalMatrix, people: Sequence[int], published: Sequence[int], matrix: DecimalMatrix | None, rounds: int
-) -> Decimal:
-    """Compute the greatest risk of a group in bits."""
-    values = range(len(published))
-    share = [Decimal(n) for n in people]
-    for _ in range(rounds):
-        column = [sum((s * p[v] for s, p in zip(share, prior, strict=True)), Decimal(0)) for v in values]
-        ratio = [published[v] / column[v] if column[v] else Decimal(0) for v in values]
-        row = [sum((ratio[v] * p[v] for v in values), Decimal(0)) for p in prior]
-        share = [n / r if r else Decimal(0) for n, r in zip(people, row, strict=True)]
-    worst = Decimal(0)
-    for p, r in zip(prior, row, strict=True):
-        pair = [list(p), [ratio[v] * p[v] / r if r else Decimal(published[v]) / sum(published) for v in values]]
-        if matrix is not None:
-            pair = [
-                [sum((w * x for w, x in zip(line, belief, strict=True)), Decimal(0)) for line in matrix]
-                for belief in pair
-            ]
-            pair = [[x / sum(belief) for x in belief] for belief in pair]
-        total = sum((x * (2 * x / (a + b)).ln() for a, b in zip(*pair, strict=True) for x in (a, b) if x), Decimal(0))
-        worst = max(worst, total / (2 * Decimal(2).ln()))
-    return worst
-
-
-def compute_exact_risk(table: BeliefTable, prior: np.ndarray, smooth: np.ndarray | None) -> tuple[float, float]:
-    """Return (the greatest risk in bits, the share of the people it is over) by exact inference: groups with fewest
-    states first, within the work limit.
-    """
-    sizes = table.published_counts.sum(axis=1)
-    with np.errstate(over="ignore"):
-        states = np.exp(np.log1p(table.published_counts).sum(axis=1))
-    able = np.flatnonzero((states <= MAX_STATES) & (sizes <= MAX_PEOPLE) & (sizes > 0))
-    able = able[np.argsort(states[able], kind="stable")]
-    able = able[np.cumsum(states[able]) <= MAX_STATES_IN_ALL]
-    if not len(able):
-        return 0.0, 0.0
-    chosen = np.zeros(len(table.published_counts), bool)
-    chosen[able] = True
-    point = np.flatnonzero(chosen[table.group])
-    person = np.repeat(point, table.people[point]).astype(np.int32)
-    groups = np.flatnonzero(chosen)
-    begin = np.append(0, np.cumsum(sizes[groups])).astype(np.int64)
-    if begin[-1] != len(person):
-        return 0.0, 0.0
-    highest = prior.max(axis=1, keepdims=True)
-    beliefs = np.zeros((len(person), prior.shape[1]))
-    is_computed = np.zeros(len(groups), np.int8)
-    of_group, value = np.nonzero(table.published_counts[groups])
-    first = np.searchsorted(of_group, np.arange(len(groups) + 1)).astype(np.int64)
-    value_counts = np.column_stack([value, table.published_counts[groups][of_group, value]]).astype(np.int64)
-    compute_beliefs(
-        begin,
-        person,
-        first,
-        value_counts,
-        np.ascontiguousarray(prior / highest),
-        np.zeros((4, MAX_STATES * 2)),
-        is_computed,
-        beliefs,
-    )
-    is_decided = np.repeat(is_computed.astype(bool), np.diff(begin))
-    if not is_decided.any():
-        return 0.0, 0.0
-    moved = compute_divergence(
-        smooth_beliefs(prior[person[is_decided]], smooth), smooth_beliefs(beliefs[is_decided], smooth)
-    )
-    return float(moved.max()), float(is_decided.sum() / table.people.sum())
-
-
 def judge_bt(parameters: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
+    """Judge (B,t)-privacy of one adversary."""
     return _judge_points(parameters, [parameters], evidence, column, lambda risks: risks[0])
 
 
 def judge_skyline(parameters: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
+    """Judge (B,t)-privacy of each adversary of a skyline."""
     return _judge_points(parameters, list(parameters["points"]), evidence, column, list)
 
 
 def _judge_points(
     parameters: Mapping[str, Any], points: list[Any], evidence: Evidence, column: str | None, form: Any
 ) -> Judgement:
+    """Judge each point, an adversary's bandwidth and t; `form` makes of the points' risks what is reported."""
     if evidence.published is None or not evidence.published.labelled:
         raise BundleDamaged(
             "(B,t)-privacy and its skyline are judged on generalized rows alone.",
@@ -206,14 +79,14 @@ def _judge_points(
         )
     if evidence.source is None:
         return Judgement({}, None, NEEDS_SOURCE)
-    people = locate_people(
-        evidence, column, parameters.get("distances") or {}, _find_compared_columns(points, evidence)
-    )
+    compared = _find_compared_columns(points, evidence)
+    people = locate_people(evidence, column, parameters.get("distances") or {}, compared)
     if people is None:
         return Judgement({"t": None, "membership": "shared"}, False)
+    scale = 1.0 if str(parameters.get("base", 2)) == "2" else LN2
     risks = []
-    exacts = []
-    share = 1.0
+    exact_risks = []
+    exact_share = 1.0
     kept = True
     for point in points:
         t = parse_parameter(point["t"])
@@ -222,27 +95,30 @@ def _judge_points(
         for view in _list_people_views(people):
             adversary = KernelAdversary(parameters, _list_bandwidths(point["bandwidth"], view), view)
             kept &= adversary.keeps(t)
-            risk, exact_part = compute_exact_risk(adversary.table, adversary.prior, adversary.smooth)
+            exact_risk, share = compute_exact_risk(adversary.table, adversary.prior, adversary.smooth)
             worst = max(worst, adversary.worst)
-            exact_worst = max(exact_worst, risk)
-            share = min(share, exact_part)
-        scale = 1.0 if str(parameters.get("base", 2)) == "2" else LN2
+            exact_worst = max(exact_worst, exact_risk)
+            exact_share = min(exact_share, share)
         risks.append(worst * scale)
-        exacts.append(exact_worst * scale)
-    return Judgement({"t": form(risks), "t_exact": form(exacts), "exact_share": share}, kept)
+        exact_risks.append(exact_worst * scale)
+    return Judgement({"t": form(risks), "t_exact": form(exact_risks), "exact_share": exact_share}, kept)
 
 
 def _find_compared_columns(points: list[Any], evidence: Evidence) -> set[str]:
     """Find the columns in which some adversary compares different values."""
-    names = [entry.name for entry in evidence.columns]
-    pairs = [(name, point["bandwidth"]) for point in points for name in names]
-    column_bandwidths = [
-        (name, bandwidth.get(name, 0) if isinstance(bandwidth, Mapping) else bandwidth) for name, bandwidth in pairs
-    ]
-    return {name for name, bandwidth in column_bandwidths if bandwidth != "whole" and parse_parameter(bandwidth) != 0}
+    compared = set()
+    for point in points:
+        for name in [entry.name for entry in evidence.columns]:
+            bandwidth = point["bandwidth"]
+            if isinstance(bandwidth, Mapping):
+                bandwidth = bandwidth.get(name, 0)
+            if bandwidth != "whole" and parse_parameter(bandwidth) != 0:
+                compared.add(name)
+    return compared
 
 
 def _list_bandwidths(bandwidths: Any, view: GroupedPeople) -> list[Any]:
+    """List the bandwidth of each axis, "whole" or a number."""
     by_axis = [bandwidths[axis.name] if isinstance(bandwidths, Mapping) else bandwidths for axis in view.axes]
     return [bandwidth if bandwidth == "whole" else parse_parameter(bandwidth) for bandwidth in by_axis]
 
@@ -250,9 +126,11 @@ def _list_bandwidths(bandwidths: Any, view: GroupedPeople) -> list[Any]:
 def _list_people_views(people: GroupedPeople) -> list[GroupedPeople]:
     """List the views to judge: all people and, where some sensitive values are missing, the people whose value is not."""
     null = people.null
-    if null < 0 or not people.value_counts[:, null].any() or (np.delete(people.value_counts, null, axis=1) == 0).all():
+    if null < 0:
         return [people]
     known_counts = np.delete(people.value_counts, null, axis=1)
+    if not people.value_counts[:, null].any() or not known_counts.any():
+        return [people]
     published = np.delete(people.published_counts, null, axis=1)
     has_known = known_counts.any(axis=1)
     values = [value for value in people.values if value is not None]
@@ -368,3 +246,132 @@ class KernelAdversary:
 
         terms = 8 * len(self.view.axes) + len(table.codes) + 1  # weights and their product, times a count, added up
         return is_risk_within(risk, t, base, int(count_roundings(terms, len(points), len(published), self.rounds)))
+
+
+def compute_exact_risk(table: BeliefTable, prior: np.ndarray, smooth: np.ndarray | None) -> tuple[float, float]:
+    """Compute the greatest risk in bits by exact inference, and the share of the people it is over.
+
+    Groups with fewest states come first, within the work limit.
+    """
+    sizes = table.published_counts.sum(axis=1)
+    with np.errstate(over="ignore"):
+        states = np.exp(np.log1p(table.published_counts).sum(axis=1))
+    able = np.flatnonzero((states <= MAX_STATES) & (sizes <= MAX_PEOPLE) & (sizes > 0))
+    able = able[np.argsort(states[able], kind="stable")]
+    able = able[np.cumsum(states[able]) <= MAX_STATES_IN_ALL]
+    if not len(able):
+        return 0.0, 0.0
+    chosen = np.zeros(len(table.published_counts), bool)
+    chosen[able] = True
+    point = np.flatnonzero(chosen[table.group])
+    person = np.repeat(point, table.people[point]).astype(np.int32)
+    groups = np.flatnonzero(chosen)
+    begin = np.append(0, np.cumsum(sizes[groups])).astype(np.int64)
+    if begin[-1] != len(person):
+        return 0.0, 0.0
+    highest = prior.max(axis=1, keepdims=True)
+    beliefs = np.zeros((len(person), prior.shape[1]))
+    is_computed = np.zeros(len(groups), np.int8)
+    of_group, value = np.nonzero(table.published_counts[groups])
+    first = np.searchsorted(of_group, np.arange(len(groups) + 1)).astype(np.int64)
+    value_counts = np.column_stack([value, table.published_counts[groups][of_group, value]]).astype(np.int64)
+    compute_beliefs(
+        begin,
+        person,
+        first,
+        value_counts,
+        np.ascontiguousarray(prior / highest),
+        np.zeros((4, MAX_STATES * 2)),
+        is_computed,
+        beliefs,
+    )
+    is_decided = np.repeat(is_computed.astype(bool), np.diff(begin))
+    if not is_decided.any():
+        return 0.0, 0.0
+    moved = compute_divergence(
+        smooth_beliefs(prior[person[is_decided]], smooth), smooth_beliefs(beliefs[is_decided], smooth)
+    )
+    return float(moved.max()), float(is_decided.sum() / table.people.sum())
+
+
+def is_risk_within(risk: Callable[[], Decimal], t: Fraction, base: str, roundings: int) -> bool:
+    """Whether the risk in bits, computed in the precision of the context, is at most t."""
+    for digits in DIGIT_STEPS:
+        with localcontext(Context(prec=digits)):
+            computed = risk()
+            bound = Decimal(roundings + LIMIT_ROUNDINGS).scaleb(1 - digits)
+            limit = convert_to_decimal(t) if base == "2" else convert_to_decimal(t) / Decimal(2).ln()
+            if computed + bound <= limit:
+                return True
+            if computed - bound > limit:
+                return False
+    return False
+
+
+def convert_to_decimal(x: Any) -> Decimal:
+    if not isinstance(x, Fraction):
+        return Decimal(x)
+    numerator, denominator = as_ratio(x)
+    return Decimal(numerator) / Decimal(denominator)
+
+
+def compute_decimal_weight(distance: Fraction, bandwidth: Any, kernel: str, is_same: bool) -> Decimal:
+    """Compute a kernel weight within six units: the Gaussian's exponent, at most 4.5, multiplies its error by as much."""
+    if kernel == "gaussian" and bandwidth not in ("whole", 0) and not is_same and distance < bandwidth:
+        return (-convert_to_decimal(Fraction(9, 2) * (distance / bandwidth) ** 2)).exp()
+    return convert_to_decimal(compute_kernel_weight(distance, bandwidth, kernel, is_same))
+
+
+def compute_decimal_prior(
+    table: BeliefTable, axes: Sequence[DistanceAxis], bandwidths: Sequence[Any], kernel: str, point: int
+) -> list[Decimal]:
+    """Compute equation 2 at a point, over all others."""
+    total = [Decimal(0)] * table.value_counts.shape[1]
+    for other in range(len(table.codes)):
+        product = Decimal(1)
+        for axis, bandwidth, code, other_code in zip(
+            axes, bandwidths, table.codes[point], table.codes[other], strict=True
+        ):
+            d = Fraction(1) if bandwidth in ("whole", 0) else axis.get_distance(code, other_code)
+            product *= compute_decimal_weight(d, bandwidth, kernel, code == other_code)
+            if not product:
+                break
+        for value in np.flatnonzero(table.value_counts[other]) if product else ():
+            total[value] += product * int(table.value_counts[other, value])
+    return [x / sum(total) for x in total]
+
+
+def compute_decimal_smoothing(
+    distances: Sequence[Sequence[Fraction]], bandwidth: Fraction, kernel: str
+) -> DecimalMatrix:
+    """Compute the smoothing matrix; each row adds up to 1."""
+    rows = [
+        [compute_decimal_weight(d, bandwidth, kernel, i == j) for j, d in enumerate(row)]
+        for i, row in enumerate(distances)
+    ]
+    return [[x / sum(row) for x in row] for row in rows]
+
+
+def compute_decimal_risk(
+    prior: DecimalMatrix, people: Sequence[int], published: Sequence[int], matrix: DecimalMatrix | None, rounds: int
+) -> Decimal:
+    """Compute the greatest risk of a group in bits."""
+    values = range(len(published))
+    share = [Decimal(n) for n in people]
+    for _ in range(rounds):
+        column = [sum((s * p[v] for s, p in zip(share, prior, strict=True)), Decimal(0)) for v in values]
+        ratio = [published[v] / column[v] if column[v] else Decimal(0) for v in values]
+        row = [sum((ratio[v] * p[v] for v in values), Decimal(0)) for p in prior]
+        share = [n / r if r else Decimal(0) for n, r in zip(people, row, strict=True)]
+    worst = Decimal(0)
+    for p, r in zip(prior, row, strict=True):
+        pair = [list(p), [ratio[v] * p[v] / r if r else Decimal(published[v]) / sum(published) for v in values]]
+        if matrix is not None:
+            pair = [
+                [sum((w * x for w, x in zip(line, belief, strict=True)), Decimal(0)) for line in matrix]
+                for belief in pair
+            ]
+            pair = [[x / sum(belief) for x in belief] for belief in pair]
+        total = sum((x * (2 * x / (a + b)).ln() for a, b in zip(*pair, strict=True) for x in (a, b) if x), Decimal(0))
+        worst = max(worst, total / (2 * Decimal(2).ln()))
+    return worst

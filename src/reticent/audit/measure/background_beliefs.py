@@ -84,54 +84,50 @@ def locate_people(
     published = evidence.published
     source = evidence.source
     assert published is not None and source is not None
-    quasi = [entry for entry in evidence.columns if entry.role == Role.QUASI]
     covers = []
-    places = []
+    places = []  # the place of each source row under an axis's labels, and the same numbered without gaps
     axes = []
-    for entry in quasi:
+    for entry in evidence.columns:
+        if entry.role != Role.QUASI:
+            continue
         values = number_values(source.frame[entry.name])
         full_entry = rebuild_hierarchy(entry, values.distinct)
         labels = published.labels[entry.name].distinct
-        covered, coded = cover_labels(full_entry, labels, values, foreign=published.foreign)
-        covers.append(covered)
+        cover, coded = cover_labels(full_entry, labels, values, foreign=published.foreign)
+        covers.append(cover)
         used, code = np.unique(coded.codes, return_inverse=True)
-        places.append((coded.codes, NumberedColumn(code.reshape(-1), pl.Series(used))))
-        value_of_code = np.empty(len(used), np.int64)
-        value_of_code[code.reshape(-1)[np.unique(values.codes, return_index=True)[1]]] = np.arange(len(values))
-        value_per_code = values.distinct.gather(value_of_code)
-        no_distances = DistanceAxis(entry.name, np.zeros((0, 0), np.int64), [])
-        is_compared = entry.name in compared
-        axes.append(
-            compute_distances(full_entry, value_per_code, labels.to_list(), matrices, published.foreign)
-            if is_compared
-            else no_distances
-        )
+        code = code.reshape(-1)
+        places.append((coded.codes, NumberedColumn(code, pl.Series(used))))
+        if entry.name in compared:
+            value_of_code = np.empty(len(used), np.int64)
+            value_of_code[code[np.unique(values.codes, return_index=True)[1]]] = np.arange(len(values))
+            value_per_code = values.distinct.gather(value_of_code)
+            axes.append(compute_distances(full_entry, value_per_code, labels.to_list(), matrices, published.foreign))
+        else:
+            axes.append(DistanceAxis(entry.name, np.zeros((0, 0), np.int64), []))
     word = pack_columns([place for _, place in places], len(source.frame))
     points, row, point_of_row = np.unique(word, return_index=True, return_inverse=True)
     regions = join_boxes(covers, published.groups.labels, np.column_stack([codes[row] for codes, _ in places]))
     value, published_counts, names, sensitive = _count_sensitive_values(evidence, column)
-    times = np.ones(len(point_of_row), np.int64) if source.times is None else source.times
-    value_counts = np.zeros((len(points), len(names)), np.int64)
-    np.add.at(value_counts, (point_of_row.reshape(-1), value), times)
     if (regions.covering() != 1).any():
         return None
     group = np.empty(len(points), np.int64)
-    sizes = regions.stop - regions.start
-    order = np.repeat(regions.start - np.cumsum(sizes) + sizes, sizes) + np.arange(int(sizes.sum()))
-    group[regions.order[order]] = np.repeat(regions.box, sizes)
-    if (
-        np.bincount(group, weights=value_counts.sum(axis=1), minlength=len(published_counts))
-        != published_counts.sum(axis=1)
-    ).any():
+    covered_point, box = regions.pairs()
+    group[covered_point] = box
+    times = np.ones(len(point_of_row), np.int64) if source.times is None else source.times
+    value_counts = np.zeros((len(points), len(names)), np.int64)
+    np.add.at(value_counts, (point_of_row.reshape(-1), value), times)
+    people_per_group = np.bincount(group, weights=value_counts.sum(axis=1), minlength=len(published_counts))
+    if (people_per_group != published_counts.sum(axis=1)).any():
         return None
     return GroupedPeople(
-        axes,
-        np.column_stack([place.codes[row] for _, place in places]),
-        value_counts,
-        group,
-        published_counts,
-        names,
-        sensitive,
+        axes=axes,
+        codes=np.column_stack([place.codes[row] for _, place in places]),
+        value_counts=value_counts,
+        group=group,
+        published_counts=published_counts,
+        values=names,
+        entry=sensitive,
     )
 
 
@@ -173,10 +169,10 @@ def compute_distances(
     matrices: Mapping[str, Any],
     foreign: bool = False,
 ) -> DistanceAxis:
-    """Compute distances by section II-C: by position over the range, by the level of the lowest common ancestor over
-    the height, or as listed.
+    """Compute the distances of values by section II-C.
 
-    A null is at distance 1 from all else.
+    They are by position over the range, by the level of the lowest common ancestor over the height, or as listed. A
+    null is at distance 1 from all else.
     """
     texts = values.cast(pl.String).to_list()
     if entry.name in matrices:
@@ -265,34 +261,28 @@ class BeliefTable:
 def compute_priors(table: BeliefTable, weights: list[np.ndarray | None]) -> tuple[np.ndarray, int]:
     """Compute equation 2 at every point, separately for every combination of the axes without neighbours.
 
-    Also return how many terms a sum has.
-
     It is computed on a grid over the other axes, or from point to point where that is less work or the grid is too
-    large.
+    large. Also return how many terms a sum has.
     """
     is_whole = [w is not None and bool((w == 1).all()) for w in weights]
-    alone = [
-        w is None or (not flat and np.count_nonzero(w) == len(w)) for w, flat in zip(weights, is_whole, strict=True)
+    is_alone = [
+        w is None or (not whole and np.count_nonzero(w) == len(w)) for w, whole in zip(weights, is_whole, strict=True)
     ]
-    live = [a for a in range(len(weights)) if not is_whole[a] and not alone[a]]
-    near = [w for a in live if (w := weights[a]) is not None]
+    live = [axis for axis in range(len(weights)) if not is_whole[axis] and not is_alone[axis]]
+    near = [w for axis in live if (w := weights[axis]) is not None]
     places = prod(len(w) for w in near)
-    key = _number_combinations(table.codes[:, alone])
-    points_per_key, values = np.bincount(key), table.value_counts.shape[1]
-    entries = np.bincount(key, weights=np.count_nonzero(table.value_counts, axis=1))
-    if GRID_PRODUCTS_PER_PAIR * (points_per_key @ entries) <= len(points_per_key) * places * values * sum(
-        map(len, near)
-    ):
-        return _normalize_rows(_compute_priors_by_point(table, near, table.codes[:, live], key)), int(
-            points_per_key.max()
-        )
+    values = table.value_counts.shape[1]
+    codes = table.codes[:, live]
+    key = _number_combinations(table.codes[:, is_alone])
+    points_per_key = np.bincount(key)
+    entries_per_key = np.bincount(key, weights=np.count_nonzero(table.value_counts, axis=1))
+    grid_products = len(points_per_key) * places * values * sum(map(len, near))
+    if GRID_PRODUCTS_PER_PAIR * (points_per_key @ entries_per_key) <= grid_products:
+        return _normalize_rows(_compute_priors_by_point(table, near, codes, key)), int(points_per_key.max())
     if places > MAX_DOUBLES_AT_ONCE:
-        return _normalize_rows(_compute_priors_by_pairs(table, near, table.codes[:, live], key)), int(
-            points_per_key.max()
-        )
-    return _normalize_rows(_compute_priors_by_grid(table, near, table.codes[:, live], key)), sum(
-        len(w) + 4 for w in near
-    )
+        return _normalize_rows(_compute_priors_by_pairs(table, near, codes, key)), int(points_per_key.max())
+    terms = sum(len(w) + 4 for w in near)
+    return _normalize_rows(_compute_priors_by_grid(table, near, codes, key)), terms
 
 
 def _number_combinations(codes: np.ndarray) -> np.ndarray:
@@ -395,8 +385,9 @@ def _compute_priors_by_pairs(
 
 
 def compute_posteriors(table: BeliefTable, prior: np.ndarray, groups: slice, points: slice, rounds: int) -> np.ndarray:
-    """Compute the belief in each value at each point of some groups after seeing their values; the group's histogram
-    where no value is possible.
+    """Compute the belief in each value at each point of some groups after seeing their values.
+
+    Where no value is possible it is the group's histogram.
     """
     p = prior[points]
     people = table.people[points]

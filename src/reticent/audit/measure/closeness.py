@@ -26,7 +26,23 @@ from reticent.audit.measure.exact_comparison import find_greatest, parse_paramet
 from reticent.errors import BundleDamaged
 
 
+def judge_closeness(parameters: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
+    """Judge t-closeness by the ground distance that is promised."""
+    t = measure_distance(evidence.column(column), parameters.get("distance", "equal"))
+    return Judgement({"t": t}, t <= parse_parameter(parameters["t"]))
+
+
+def measure_distance(column: SensitiveColumn, name: str) -> Fraction:
+    """Measure the greatest earth mover's distance of a group, by ground distance."""
+    if name == "hierarchical":
+        if column.paths is None:
+            raise BundleDamaged(f"Hierarchical t-closeness is promised for {column.name!r}, which has no hierarchy.")
+        return measure_hierarchical_distance(column.views, column.paths)
+    return {"equal": measure_equal_distance, "ordered": measure_ordered_distance}[name](column.views)
+
+
 def measure_equal_distance(views: list[GroupCounts]) -> Fraction:
+    """Measure the greatest distance of a group where all values are equally far apart."""
     return max(_measure_equal_view(view) for view in views)
 
 
@@ -38,6 +54,7 @@ def _measure_equal_view(view: GroupCounts) -> Fraction:
 
 
 def measure_ordered_distance(views: list[GroupCounts]) -> Fraction:
+    """Measure the greatest distance of a group where values are in an order."""
     return max(_measure_ordered_view(view) for view in views)
 
 
@@ -85,8 +102,9 @@ def _sum_run(
 
 
 def measure_hierarchical_distance(views: list[GroupCounts], paths: np.ndarray) -> Fraction:
-    """Measure by a hierarchy: `paths[value, level]` is the node above a value at a level, values in pre-order, level 0
-    the value itself.
+    """Measure the greatest distance of a group by a hierarchy.
+
+    `paths[value, level]` is the node above a value at a level, values in pre-order, level 0 the value itself.
     """
     return max(_measure_hierarchical_view(view, paths) for view in views)
 
@@ -130,17 +148,3 @@ def _cumulate_counts(count: np.ndarray, view: GroupCounts) -> np.ndarray:
     """Compute the running sum of the counts inside each group."""
     running = np.cumsum(count)
     return running - (running[view.starts] - count[view.starts])[view.group]
-
-
-def judge_closeness(parameters: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
-    t = measure_distance(evidence.column(column), parameters.get("distance", "equal"))
-    return Judgement({"t": t}, t <= parse_parameter(parameters["t"]))
-
-
-def measure_distance(column: SensitiveColumn, name: str) -> Fraction:
-    """Measure the greatest earth mover's distance of a group, by ground distance."""
-    if name == "hierarchical":
-        if column.paths is None:
-            raise BundleDamaged(f"Hierarchical t-closeness is promised for {column.name!r}, which has no hierarchy.")
-        return measure_hierarchical_distance(column.views, column.paths)
-    return {"equal": measure_equal_distance, "ordered": measure_ordered_distance}[name](column.views)

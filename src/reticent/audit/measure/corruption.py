@@ -45,6 +45,7 @@ GROWTH_PARTS = 10**9  # achieved growth is rounded up at this many parts
 
 
 def judge_rho(parameters: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
+    """Judge the rho1-to-rho2 guarantee by the highest posterior that an adversary can reach."""
     sampling = _require_sampling(evidence)
     rho1 = parse_parameter(parameters["rho1"])
     skew = _find_skew(parameters, sampling)
@@ -55,6 +56,7 @@ def judge_rho(parameters: Mapping[str, Any], evidence: Evidence, column: str | N
 
 
 def judge_delta(parameters: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
+    """Judge Delta-growth by the highest growth of a belief."""
     sampling = _require_sampling(evidence)
     skew = _find_skew(parameters, sampling)
     limit = parse_parameter(parameters["delta"])

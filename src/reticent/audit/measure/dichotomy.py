@@ -29,6 +29,7 @@ SOUND_STAGES = ("calibrated", "safe")
 
 
 def judge_dichotomy(parameters: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
+    """Judge l-dichotomy by the published shares of values and the stage that withheld rows."""
     l = parse_parameter(parameters["l"])  # noqa: E741  the field's own letter
     stage = next(
         (s for s in evidence.stages if s.name == "suppression" and parse_parameter(s.parameters["l"]) >= l), None

@@ -16,6 +16,15 @@ from reticent.audit.measure.exact_comparison import compare_ln, compare_log2, fi
 from reticent.exact_arithmetic import as_ratio
 
 
+def judge_disclosure(parameters: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
+    """Judge delta-disclosure, strictly, in the base that is promised."""
+    ratio = find_worst_ratio(evidence.column(column).views, absent=parameters.get("absent", "break"))
+    base = parameters.get("base", "e")
+    return Judgement(
+        {"delta": compute_delta(ratio, base)}, delta_holds(ratio, parse_parameter(parameters["delta"]), base)
+    )
+
+
 def find_worst_ratio(views: list[GroupCounts], *, absent: str = "break") -> Fraction | None:
     """Find the greatest of q / p and p / q; None where an absent value breaks every delta."""
     worst = Fraction(1)
@@ -44,11 +53,3 @@ def delta_holds(ratio: Fraction | None, delta: Fraction, base: object = "e") -> 
     if ratio is None:
         return False
     return (compare_log2 if str(base) == "2" else compare_ln)(ratio, delta) < 0
-
-
-def judge_disclosure(parameters: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
-    ratio = find_worst_ratio(evidence.column(column).views, absent=parameters.get("absent", "break"))
-    base = parameters.get("base", "e")
-    return Judgement(
-        {"delta": compute_delta(ratio, base)}, delta_holds(ratio, parse_parameter(parameters["delta"]), base)
-    )

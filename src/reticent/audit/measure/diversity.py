@@ -25,6 +25,40 @@ from reticent.audit.measure.exact_comparison import find_greatest, parse_paramet
 from reticent.exact_arithmetic import as_ratio, is_whole
 
 
+def judge_distinct(parameters: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
+    """Judge distinct l-diversity."""
+    achieved = measure_distinct_l(evidence.column(column).views)
+    return Judgement({"l": achieved}, achieved >= parse_parameter(parameters["l"]))
+
+
+def judge_probabilistic(parameters: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
+    """Judge probabilistic l-diversity."""
+    achieved = measure_probabilistic_l(evidence.column(column).views)
+    return Judgement({"l": achieved}, achieved >= parse_parameter(parameters["l"]))
+
+
+def judge_entropy(parameters: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
+    """Judge entropy l-diversity: exactly, where floating point cannot decide."""
+    views = evidence.column(column).views
+    return Judgement({"l": measure_entropy_l(views)}, entropy_holds(views, parse_parameter(parameters["l"])))
+
+
+def judge_recursive(parameters: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
+    """Judge recursive (c,l)-diversity."""
+    least_l = parse_parameter(parameters["l"])
+    if not is_whole(least_l) or least_l < 1:
+        raise ValueError("l is a number of values")
+    achieved = measure_recursive_c(evidence.column(column).views, int(least_l))
+    return Judgement(
+        {"c": achieved, "l": int(least_l)}, achieved is not None and achieved <= parse_parameter(parameters["c"])
+    )
+
+
+def bound_probabilistic_belief(parameters: Mapping[str, Any], prior: np.ndarray) -> float:
+    """Bound the belief that probabilistic l-diversity leaves in a value."""
+    return float(1 / parse_parameter(parameters["l"]))
+
+
 def measure_alpha(views: list[GroupCounts]) -> Fraction:
     """Measure the greatest frequency of a value in a group."""
     return max(find_greatest(view.count, view.sizes[view.group]) for view in views)
@@ -129,33 +163,3 @@ def _is_product_one(powers: list[tuple[int, int]]) -> bool:
                 if part > 1
             ]
     return not any(exponents.values())
-
-
-def judge_distinct(parameters: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
-    achieved = measure_distinct_l(evidence.column(column).views)
-    return Judgement({"l": achieved}, achieved >= parse_parameter(parameters["l"]))
-
-
-def judge_probabilistic(parameters: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
-    achieved = measure_probabilistic_l(evidence.column(column).views)
-    return Judgement({"l": achieved}, achieved >= parse_parameter(parameters["l"]))
-
-
-def judge_entropy(parameters: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
-    views = evidence.column(column).views
-    return Judgement({"l": measure_entropy_l(views)}, entropy_holds(views, parse_parameter(parameters["l"])))
-
-
-def judge_recursive(parameters: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
-    least_l = parse_parameter(parameters["l"])
-    if not is_whole(least_l) or least_l < 1:
-        raise ValueError("l is a number of values")
-    achieved = measure_recursive_c(evidence.column(column).views, int(least_l))
-    return Judgement(
-        {"c": achieved, "l": int(least_l)}, achieved is not None and achieved <= parse_parameter(parameters["c"])
-    )
-
-
-def bound_probabilistic_belief(parameters: Mapping[str, Any], prior: np.ndarray) -> float:
-    """Bound the belief that probabilistic l-diversity leaves in a value."""
-    return float(1 / parse_parameter(parameters["l"]))

@@ -35,13 +35,56 @@ from reticent.exact_arithmetic import as_ratio, find_common_denominator
 CHUNK_COUNTS = 1 << 22  # counts of windows in groups that are computed together
 
 
+def judge_likeness(parameters: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
+    """Judge from the groups' histograms; where values were redrawn, from the matrix they were redrawn by."""
+    form = {"enhanced": bool(parameters.get("enhanced", True)), "two_sided": bool(parameters.get("two_sided", False))}
+    limit = parse_parameter(parameters["beta"])
+    if evidence.perturbation is not None:
+        return _judge_perturbation(evidence.perturbation, limit, form)
+    beta = measure_beta(evidence.column(column).views, **form)
+    return Judgement({"beta": beta}, beta is not None and beta <= limit)
+
+
+def bound_likeness_belief(parameters: Mapping[str, Any], prior: np.ndarray) -> float:
+    """Bound the belief that beta-likeness leaves in any value of this overall distribution."""
+    limit = float(parse_parameter(parameters["beta"]))
+    enhanced = parameters.get("enhanced", True)
+    caps = (p * (1 + (min(limit, -log(p)) if enhanced else limit)) for p in prior.tolist() if p > 0)
+    return max(min(cap, 1.0) for cap in caps)
+
+
+def judge_semantic(parameters: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
+    """Judge beta-likeness of the nodes at a level of the sensitive hierarchy."""
+    sensitive = evidence.column(column)
+    level = int(parameters.get("level", 1))
+    if sensitive.paths is None or not 1 <= level < sensitive.paths.shape[1] - 1:
+        raise BundleDamaged(
+            f"A promise speaks of level {level} of the hierarchy of {sensitive.name!r}, which has none."
+        )
+    form = {"enhanced": parameters.get("enhanced", True), "two_sided": parameters.get("two_sided", False)}
+    beta = measure_semantic_beta(sensitive.views, sensitive.paths[:, level], **form)
+    return Judgement({"beta": beta, "level": level}, beta is not None and beta <= parse_parameter(parameters["beta"]))
+
+
+def judge_proximity(parameters: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
+    """Judge beta-likeness of the values in every window of a width."""
+    sensitive = evidence.column(column)
+    width = parse_parameter(parameters["width"])
+    if sensitive.positions is None:
+        raise BundleDamaged(f"A promise speaks of windows of {sensitive.name!r}, which has no order.")
+    beta = measure_proximity_beta(
+        sensitive.views, sensitive.positions, width, enhanced=parameters.get("enhanced", True)
+    )
+    return Judgement({"beta": beta, "width": width}, beta is not None and beta <= parse_parameter(parameters["beta"]))
+
+
 def measure_perturbation_beta(
     matrix: Sequence[Sequence[Fraction]], distribution: Sequence[Fraction], *, enhanced: bool, two_sided: bool
 ) -> Fraction | None:
     """Measure the least beta that holds by perturbation, at least 0; None where none does."""
     beta = Fraction(0)
     for p, gain in list_perturbation_gains(matrix, distribution, two_sided=two_sided):
-        if gain is None or (enhanced and compare_ln(1 / p, gain) < 0):
+        if gain is None or (enhanced and not _is_within_log(p, gain)):
             return None
         beta = max(beta, gain)
     return beta
@@ -123,19 +166,10 @@ def _is_within_log(p: Fraction, gain: Fraction) -> bool:
     return compare_ln(1 / p, gain) >= 0
 
 
-def judge_likeness(parameters: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
-    """Judge from the groups' histograms; where values were redrawn, from the matrix they were redrawn by."""
-    form = {"enhanced": bool(parameters.get("enhanced", True)), "two_sided": bool(parameters.get("two_sided", False))}
-    limit = parse_parameter(parameters["beta"])
-    if evidence.perturbation is not None:
-        return _judge_perturbation(evidence.perturbation, limit, form)
-    beta = measure_beta(evidence.column(column).views, **form)
-    return Judgement({"beta": beta}, beta is not None and beta <= limit)
-
-
 def _judge_perturbation(perturbation: Perturbation, limit: Fraction, form: Mapping[str, bool]) -> Judgement:
-    """Judge from the parameters what the promise is worth if values were redrawn as stated; that they were, only the
-    source shows.
+    """Judge from the parameters what the promise is worth if values were redrawn as stated.
+
+    That they were, only the source shows.
     """
     if perturbation.distribution is None:
         return Judgement({}, None, NEEDS_SOURCE)
@@ -147,14 +181,6 @@ def _judge_perturbation(perturbation: Perturbation, limit: Fraction, form: Mappi
         "exactly"
     )
     return Judgement({"beta": beta}, perturbation.proven, FROM_PARAMETERS, "" if perturbation.proven else why)
-
-
-def bound_likeness_belief(parameters: Mapping[str, Any], prior: np.ndarray) -> float:
-    """Bound the belief that beta-likeness leaves in any value of this overall distribution."""
-    limit = float(parse_parameter(parameters["beta"]))
-    enhanced = parameters.get("enhanced", True)
-    caps = (p * (1 + (min(limit, -log(p)) if enhanced else limit)) for p in prior.tolist() if p > 0)
-    return max(min(cap, 1.0) for cap in caps)
 
 
 def measure_semantic_beta(
@@ -183,7 +209,7 @@ def measure_proximity_beta(
             greatest[p] = max(q, greatest.get(p, q))
         for p, q in greatest.items():
             gain = q / p - 1
-            if enhanced and gain > 0 and compare_ln(1 / p, gain) < 0:
+            if enhanced and gain > 0 and not _is_within_log(p, gain):
                 return None
             beta = max(beta, gain)
     return beta
@@ -226,26 +252,3 @@ def _list_window_frequencies(
         greatest = find_extremes_by_value(window.ravel(), inside.ravel(), np.repeat(sizes, len(spans)), max)
         worst = {w: max(q, worst.get(w, Fraction(0))) for w, q in greatest.items()}
     return [(share[w], q) for w, q in worst.items()]
-
-
-def judge_semantic(parameters: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
-    sensitive = evidence.column(column)
-    level = int(parameters.get("level", 1))
-    if sensitive.paths is None or not 1 <= level < sensitive.paths.shape[1] - 1:
-        raise BundleDamaged(
-            f"A promise speaks of level {level} of the hierarchy of {sensitive.name!r}, which has none."
-        )
-    form = {"enhanced": parameters.get("enhanced", True), "two_sided": parameters.get("two_sided", False)}
-    beta = measure_semantic_beta(sensitive.views, sensitive.paths[:, level], **form)
-    return Judgement({"beta": beta, "level": level}, beta is not None and beta <= parse_parameter(parameters["beta"]))
-
-
-def judge_proximity(parameters: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
-    sensitive = evidence.column(column)
-    width = parse_parameter(parameters["width"])
-    if sensitive.positions is None:
-        raise BundleDamaged(f"A promise speaks of windows of {sensitive.name!r}, which has no order.")
-    beta = measure_proximity_beta(
-        sensitive.views, sensitive.positions, width, enhanced=parameters.get("enhanced", True)
-    )
-    return Judgement({"beta": beta, "width": width}, beta is not None and beta <= parse_parameter(parameters["beta"]))

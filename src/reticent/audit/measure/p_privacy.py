@@ -25,6 +25,7 @@ NINTH_DIGIT = Fraction(1, 10**9)
 
 
 def judge_p_privacy(parameters: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
+    """Judge P-privacy: every group follows its target, and the target is the one that is promised."""
     targeted = evidence.targeted
     if targeted is None:
         raise BundleDamaged(
@@ -39,12 +40,13 @@ def judge_p_privacy(parameters: Mapping[str, Any], evidence: Evidence, column: s
     achieved: dict[str, Any] = {"alpha": believed, "groups_off_target": broken}
     if distance is not None:
         achieved["distance"] = distance
-    allowed = (
-        Fraction(0) if parameters.get("exact", False) else parse_parameter(parameters.get("distance", "1/20"))
-    ) + _bound_drawing_error(parameters, targeted)
+    allowed = _bound_drawing_error(parameters, targeted)
+    if not parameters.get("exact", False):
+        allowed += parse_parameter(parameters.get("distance", "1/20"))
     table = _compute_source_masses(evidence, evidence.column(column).name)
     named = all(are_nearest_kept(target, shares, table) for target, shares in stated)
-    return Judgement(achieved, not broken and named and (distance is None or distance <= allowed))
+    is_near = distance is None or distance <= allowed
+    return Judgement(achieved, not broken and named and is_near)
 
 
 def _bound_drawing_error(parameters: Mapping[str, Any], targeted: TargetedGroups) -> Fraction:
@@ -75,8 +77,9 @@ def count_not_private(targeted: TargetedGroups) -> int:
 
 
 def _count_off_target(targeted: TargetedGroups, groups: np.ndarray, weights: Sequence[int]) -> int:
-    """Count groups off their target: a table of (groups, nodes) is added up towards the root, and every split compared
-    with its weights.
+    """Count groups off their target.
+
+    A table of (groups, nodes) is added up towards the root, and every split is compared with its weights.
     """
     # Entries are in the order of their groups.
     window = slice(*np.searchsorted(targeted.group, [groups[0], groups[-1] + 1]))
@@ -107,9 +110,7 @@ def _find_depth(node: int, parent: np.ndarray) -> int:
 
 
 def _list_stated_targets(target: Any, targeted: TargetedGroups) -> list[tuple[Any, list[Sequence[Fraction]]]]:
-    """List each target that the promise names, with the different ones that its groups have; by group where it names
-    them so.
-    """
+    """List each target that the promise names, by group where it does, with the different targets that groups have."""
     if not (isinstance(target, Mapping) and "groups" in target):
         return [(target, list(targeted.shares))]
     if targeted.names is None:
@@ -152,8 +153,9 @@ def _find_wanted_masses(target: Any, evidence: Evidence, column: str) -> list[Fr
 
 
 def are_nearest_kept(target: Any, targets: Sequence[Sequence[Fraction]], table: Sequence[Fraction] | None) -> bool:
-    """Whether targets that should keep a classic promise do; t and beta are against the table, and count as kept where
-    it is not at hand.
+    """Whether targets that should keep a classic promise do.
+
+    t and beta are against the table, and count as kept where it is not at hand.
     """
     promised = target.get("nearest") if isinstance(target, Mapping) else None
     if promised is None:

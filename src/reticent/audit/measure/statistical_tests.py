@@ -71,55 +71,12 @@ VALUE_PAIRS_PER_CHUNK = 1 << 21  # pairs of values computed together
 DENSE_BLOCK_RATIO = 7  # a block with more than one in so many of all values is multiplied by the whole matrix
 
 
-def bound_log_two_sided(
-    x: ArrayLike, mean: ArrayLike, rest: ArrayLike, variance: ArrayLike, n: ArrayLike
-) -> np.ndarray:
-    """Bound ln of twice the tail on the observed side; at most 0."""
-    return np.minimum(bound_log_tail(x, mean, rest, variance, n) + np.log(2), 0.0)
-
-
-def bound_log_tail(x: ArrayLike, mean: ArrayLike, rest: ArrayLike, variance: ArrayLike, n: ArrayLike) -> np.ndarray:
-    """Bound ln of the tail on the observed side; at most 0, -inf for what cannot happen."""
-    x, mean, rest, variance, n = np.broadcast_arrays(*(np.asarray(a, np.float64) for a in (x, mean, rest, variance, n)))
-    error = (n + 8) * _UNIT_ROUNDING
-    t = np.maximum(np.abs(x - mean) - error * n, 0.0)
-    moved = np.clip(np.where(x > mean, mean + t, mean - t), 0.0, n)
-    mean, rest, variance = (a * (1 + error) for a in (mean, rest, variance))
-    exponent = np.maximum(_bound_chernoff(moved, n - moved, mean, rest), _bound_bennett(t, variance))
-    return -np.where(t > 0, exponent, 0.0)
-
-
-def _bound_chernoff(x: np.ndarray, others: np.ndarray, mean: np.ndarray, rest: np.ndarray) -> np.ndarray:
-    upper_term = _multiply_log_ratio(x, mean)
-    lower_term = _multiply_log_ratio(others, rest)
-    impossible = np.isinf(upper_term) | np.isinf(lower_term)
-    upper_term = np.where(impossible, 0.0, upper_term)
-    lower_term = np.where(impossible, 0.0, lower_term)
-    return np.where(
-        impossible,
-        np.inf,
-        np.maximum(upper_term + lower_term - _TERM_ERROR * (np.abs(upper_term) + np.abs(lower_term)), 0.0),
-    )
-
-
-def _multiply_log_ratio(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Compute a ln(a / b), 0 at a = 0, infinite where b = 0 < a."""
-    ratio = np.divide(a, b, out=np.full(a.shape, np.inf), where=b > 0)
-    ratio[a <= 0] = 1.0
-    return a * np.log(ratio)
-
-
-def _bound_bennett(t: np.ndarray, variance: np.ndarray) -> np.ndarray:
-    ratio = np.divide(t, variance, out=np.full(t.shape, np.inf), where=variance > 0)
-    finite = np.isfinite(ratio)
-    grown = (variance + t) * np.log1p(np.where(finite, ratio, 0.0))
-    return np.where(finite, np.maximum(grown * (1 - _TERM_ERROR) - t * (1 + _TERM_ERROR), 0.0), np.inf)
-
-
 @dataclass(frozen=True, slots=True)
 class RegionScan:
-    """Result of the scan of regions: `worst` is the natural logarithm of the least p-value, times the number of
-    `tests`; `region` and `groups` describe its region.
+    """Result of the scan of regions.
+
+    `worst` is the natural logarithm of the least p-value, times the number of `tests`; `region` and `groups` describe
+    its region.
 
     Wherever `detectable_groups` neighbouring groups or more were left as they were, by any column, it would be detected; None:
     nowhere.
@@ -164,8 +121,8 @@ def assess_draws(
 ) -> DrawAssessment:
     """Test whether each group's published value looks like one drawn from it and perturbed.
 
-    `count` people of `group` hold `value` (each pair once); `published` is the published value of each group. `places` has,
-    by column, where each group lies: the shown values must not influence it.
+    `count` people of `group` have `value` (each pair once); `published` is the published value of each group. `places`
+    has, by column, where each group lies: the published values must not influence it.
     """
     groups = len(published)
     size = np.bincount(group, weights=count, minlength=groups)
@@ -186,7 +143,6 @@ def assess_draws(
 
     tests = m + 1
     worst = min(float(margins.min()), likeness(float(own.sum()))) + log(tests)
-    unperturbed_sum = float(np.bincount(group, weights=share**2, minlength=groups).sum())  # if no value were perturbed
     regions = NO_REGION_SCAN
     if places:
         logs = np.log(_compute_likelihood_ratio(share, UNPERTURBED_SHARE, p, m))
@@ -194,15 +150,28 @@ def assess_draws(
         squared = np.bincount(group, weights=share * logs**2, minlength=groups)
         regions = scan_regions(own, expected, np.maximum(squared - expected**2, 0.0), p, m, places)
         worst = min(worst, regions.worst) + log(2)
-    halved = log(DRAW_SIGNIFICANCE) - (log(2) if places else 0.0)
-    return DrawAssessment(
-        groups, tests, exp(min(worst, 0.0)), likeness(unperturbed_sum) + log(tests) <= halved, regions
-    )
+    significance = log(DRAW_SIGNIFICANCE) - (log(2) if places else 0.0)  # half of it is that of the regions
+    unperturbed_sum = float(np.bincount(group, weights=share**2, minlength=groups).sum())  # if no value were perturbed
+    has_power = likeness(unperturbed_sum) + log(tests) <= significance
+    return DrawAssessment(groups, tests, exp(min(worst, 0.0)), has_power, regions)
+
+
+def _compute_margins(
+    value: np.ndarray, published: np.ndarray, share: np.ndarray, p: float, m: int, groups: int
+) -> np.ndarray:
+    noise = (1 - p) / m
+    expected_holders = np.bincount(value, weights=share, minlength=m)
+    squares = np.bincount(value, weights=(p * share + noise) ** 2 - noise**2, minlength=m) + groups * noise**2
+    mean = p * expected_holders + groups * noise
+    variance = np.maximum(mean - squares, 0)
+    observed = np.bincount(published, minlength=m).astype(np.float64)
+    return bound_log_two_sided(observed, mean, groups - mean, variance, np.full(m, groups))
 
 
 def _compute_likelihood_ratio(share: np.ndarray, q: float, p: float, m: int) -> np.ndarray:
-    """Compute how much likelier a value that such a share of the group holds is to be shown where values are kept with
-    q instead of p.
+    """Compute how much likelier the shown value is if values are retained with q instead of p.
+
+    `share` is that of the group's people who have the value.
     """
     ratio: np.ndarray = (q * share + (1 - q) / m) / (p * share + (1 - p) / m)
     return ratio
@@ -305,9 +274,7 @@ def _find_stretch(logs: np.ndarray) -> tuple[int, int]:
 def _find_least_stretch(
     mean: np.ndarray, variance: np.ndarray, orders: Mapping[str, np.ndarray], needed: float
 ) -> int | None:
-    """Find how many neighbouring groups, by any column, would be detected wherever they lie if their values had not
-    been redrawn.
-    """
+    """Find how many neighbouring groups would be detected, wherever they lie, if their values had not been redrawn."""
 
     def is_found(length: int) -> bool:
         for order in orders.values():
@@ -330,18 +297,6 @@ def _find_least_stretch(
         else:
             low = middle + 1
     return high
-
-
-def _compute_margins(
-    value: np.ndarray, published: np.ndarray, share: np.ndarray, p: float, m: int, groups: int
-) -> np.ndarray:
-    noise = (1 - p) / m
-    expected_holders = np.bincount(value, weights=share, minlength=m)
-    squares = np.bincount(value, weights=(p * share + noise) ** 2 - noise**2, minlength=m) + groups * noise**2
-    mean = p * expected_holders + groups * noise
-    variance = np.maximum(mean - squares, 0)
-    observed = np.bincount(published, minlength=m).astype(np.float64)
-    return bound_log_two_sided(observed, mean, groups - mean, variance, np.full(m, groups))
 
 
 @dataclass(frozen=True, eq=False)
@@ -367,10 +322,9 @@ class TransitionMatrix:
 
 @dataclass(frozen=True, eq=False)
 class BlockScores:
-    """Likeness of each block: as published, expected (`mean`, and n less that in `rest`), its variance, and if nothing
-    was redrawn (`itself`).
+    """Likeness of each block: as published, expected, its variance, and if nothing was redrawn (`itself`).
 
-    Also whether the block held `several` values, shows them `unchanged`, and a bound on the chance of that.
+    `mean` is expected, and `rest` the number of rows less that. Also whether the block held `several` values, shows them `unchanged`, and a bound on the chance of that.
     """
 
     likeness: np.ndarray
@@ -384,6 +338,7 @@ class BlockScores:
 
 
 def score_blocks(blocks: LinkedBlocks, matrix: TransitionMatrix) -> BlockScores:
+    """Score how like each block is to itself, as published and as the matrix makes expect."""
     source_entries = blocks.source_entries
     published_entries = blocks.published_entries
     size = len(blocks.sizes)
@@ -437,10 +392,9 @@ def _compute_moments(
     dense = width * DENSE_BLOCK_RATIO > max(len(matrix), 2 * DENSE_BLOCK_RATIO)
     entries = np.flatnonzero(~dense[source_entries.block])
     pairs = np.cumsum(width[source_entries.block[entries]])
-    for part in np.split(
-        entries,
-        np.searchsorted(pairs, np.arange(VALUE_PAIRS_PER_CHUNK, pairs[-1] if len(pairs) else 0, VALUE_PAIRS_PER_CHUNK)),
-    ):
+    total_pairs = pairs[-1] if len(pairs) else 0
+    cuts = np.searchsorted(pairs, np.arange(VALUE_PAIRS_PER_CHUNK, total_pairs, VALUE_PAIRS_PER_CHUNK))
+    for part in np.split(entries, cuts):
         widths = width[source_entries.block[part]]
         begins = np.append(0, np.cumsum(widths))
         if not begins[-1]:
@@ -459,10 +413,8 @@ def _compute_moments(
         cells = row[source_entries.block[entries_of_chunk]], source_entries.value[entries_of_chunk]
         table = np.zeros((len(blocks_of_chunk), len(matrix)))
         table[cells] = share[entries_of_chunk]
-        mean[entries_of_chunk], square[entries_of_chunk] = (
-            (table @ matrix.chance.T)[cells],
-            (table**2 @ matrix.chance.T)[cells],
-        )
+        mean[entries_of_chunk] = (table @ matrix.chance.T)[cells]
+        square[entries_of_chunk] = (table**2 @ matrix.chance.T)[cells]
     return mean, square
 
 
@@ -543,18 +495,18 @@ class PartitionSums:
             )
 
     def run_tests(self, share: float | None = None) -> PartitionTests:
-        """Run the tests on what is published; or, with `share`, on what is expected if that share of the rows was left
-        as it was.
+        """Run the tests on what is published.
+
+        With `share`, run them on what is expected if that share of the rows was left as it was.
         """
         matrix = self.matrix
-        stay = share
         mean, rest, variance = (self.source_counts @ table for table in (matrix.chance, matrix.rest, matrix.variance))
 
         def instead(observed: np.ndarray, itself: np.ndarray, expected: np.ndarray) -> np.ndarray:
-            return observed if stay is None else stay * itself + (1 - stay) * expected
+            return observed if share is None else share * itself + (1 - share) * expected
 
         like = instead(self.likeness, self.itself, self.mean)
-        unchanged = self.unchanged if stay is None else self.blocks * (stay == 1)
+        unchanged = self.unchanged if share is None else self.blocks * (share == 1)
         margin = instead(self.published_counts, self.source_counts, mean)
         excess_bound = bound_log_tail(unchanged, self.chance, self.blocks - self.chance, self.chance, self.blocks)
         logs = {
@@ -575,3 +527,48 @@ class PartitionSums:
             {kind: bounds.min(axis=1) for kind, bounds in logs.items()},
             {kind: bounds.argmin(axis=1) for kind, bounds in logs.items()},
         )
+
+
+def bound_log_two_sided(
+    x: ArrayLike, mean: ArrayLike, rest: ArrayLike, variance: ArrayLike, n: ArrayLike
+) -> np.ndarray:
+    """Bound ln of twice the tail on the observed side; at most 0."""
+    return np.minimum(bound_log_tail(x, mean, rest, variance, n) + np.log(2), 0.0)
+
+
+def bound_log_tail(x: ArrayLike, mean: ArrayLike, rest: ArrayLike, variance: ArrayLike, n: ArrayLike) -> np.ndarray:
+    """Bound ln of the tail on the observed side; at most 0, -inf for what cannot happen."""
+    x, mean, rest, variance, n = np.broadcast_arrays(*(np.asarray(a, np.float64) for a in (x, mean, rest, variance, n)))
+    error = (n + 8) * _UNIT_ROUNDING
+    t = np.maximum(np.abs(x - mean) - error * n, 0.0)
+    moved = np.clip(np.where(x > mean, mean + t, mean - t), 0.0, n)
+    mean, rest, variance = (a * (1 + error) for a in (mean, rest, variance))
+    exponent = np.maximum(_bound_chernoff(moved, n - moved, mean, rest), _bound_bennett(t, variance))
+    return -np.where(t > 0, exponent, 0.0)
+
+
+def _bound_chernoff(x: np.ndarray, others: np.ndarray, mean: np.ndarray, rest: np.ndarray) -> np.ndarray:
+    upper_term = _multiply_log_ratio(x, mean)
+    lower_term = _multiply_log_ratio(others, rest)
+    impossible = np.isinf(upper_term) | np.isinf(lower_term)
+    upper_term = np.where(impossible, 0.0, upper_term)
+    lower_term = np.where(impossible, 0.0, lower_term)
+    return np.where(
+        impossible,
+        np.inf,
+        np.maximum(upper_term + lower_term - _TERM_ERROR * (np.abs(upper_term) + np.abs(lower_term)), 0.0),
+    )
+
+
+def _multiply_log_ratio(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Compute a ln(a / b), 0 at a = 0, infinite where b = 0 < a."""
+    ratio = np.divide(a, b, out=np.full(a.shape, np.inf), where=b > 0)
+    ratio[a <= 0] = 1.0
+    return a * np.log(ratio)
+
+
+def _bound_bennett(t: np.ndarray, variance: np.ndarray) -> np.ndarray:
+    ratio = np.divide(t, variance, out=np.full(t.shape, np.inf), where=variance > 0)
+    finite = np.isfinite(ratio)
+    grown = (variance + t) * np.log1p(np.where(finite, ratio, 0.0))
+    return np.where(finite, np.maximum(grown * (1 - _TERM_ERROR) - t * (1 + _TERM_ERROR), 0.0), np.inf)

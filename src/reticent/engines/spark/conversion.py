@@ -29,6 +29,7 @@ _WIDER_TYPES: dict[Any, pl.DataType] = {
     pl.UInt64: pl.Decimal(20, 0),
 }
 _SAME_TYPES = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.Float32, pl.Float64, pl.Boolean, pl.Date, pl.Decimal)
+READ_ROWS = 1 << 18  # rows that are read at once
 
 
 def to_crossing_type(dtype: pl.DataType) -> pl.DataType:
@@ -63,29 +64,6 @@ def decode_frame(frame: pl.DataFrame, schema: Mapping[str, pl.DataType]) -> pl.D
     return decoded.select(_cast_back(name, decoded.schema[name], dtype) for name, dtype in schema.items())
 
 
-def _cast_back(name: str, dtype: pl.DataType, wanted: pl.DataType) -> pl.Expr:
-    """Cast a column back.  Moments of a zone are the same moments in another; Spark holds those without a zone unchanged."""
-    column = pl.col(name)
-    if dtype == pl.String and not is_text(wanted):
-        return _parse_folder_value(column, wanted)
-    if isinstance(wanted, pl.Datetime) and isinstance(dtype, pl.Datetime) and dtype.time_zone != wanted.time_zone:
-        column = column.dt.convert_time_zone("UTC") if dtype.time_zone else column.dt.replace_time_zone("UTC")
-        zone = wanted.time_zone
-        column = column.dt.convert_time_zone(zone) if zone else column.dt.replace_time_zone(None)
-    return column if dtype == wanted else column.cast(wanted)
-
-
-def _parse_folder_value(text: pl.Expr, dtype: pl.DataType) -> pl.Expr:
-    """Parse the value in a folder's name (`day=2020-01-31`), which Spark holds as text."""
-    if dtype == pl.Boolean:
-        return text == "true"
-    if dtype == pl.Date:
-        return text.str.to_date("%Y-%m-%d")
-    if isinstance(dtype, pl.Datetime):
-        return text.str.to_datetime(time_unit=dtype.time_unit, time_zone=dtype.time_zone)
-    return text.cast(dtype)
-
-
 def build_spark_schema(dtypes: Iterable[pl.DataType], names: Iterable[str] | None = None) -> Any:
     """Build the Spark schema of columns that cross."""
     from pyspark.sql import types
@@ -96,12 +74,12 @@ def build_spark_schema(dtypes: Iterable[pl.DataType], names: Iterable[str] | Non
         pl.Float64: types.DoubleType(), pl.Boolean: types.BooleanType(), pl.Date: types.DateType(),
     }  # fmt: skip
     kinds = [to_crossing_type(dtype) for dtype in dtypes]
-    spark_types = [
-        types.DecimalType(kind.precision or 38, kind.scale)
-        if isinstance(kind, pl.Decimal)
-        else simple_types[type(kind)]
-        for kind in kinds
-    ]
+    spark_types = []
+    for kind in kinds:
+        if isinstance(kind, pl.Decimal):
+            spark_types.append(types.DecimalType(kind.precision or 38, kind.scale))
+        else:
+            spark_types.append(simple_types[type(kind)])
     field_names = number_columns(len(spark_types)) if names is None else names
     return types.StructType(
         [types.StructField(name, kind) for name, kind in zip(field_names, spark_types, strict=True)]
@@ -113,27 +91,6 @@ def read_polars_schema(frame: Any) -> dict[str, pl.DataType]:
     return {f"c{position}": _to_polars_type(field.dataType) for position, field in enumerate(frame.schema.fields)}
 
 
-def _to_polars_type(kind: Any) -> pl.DataType:
-    """Convert a type; one that Arrow does not hold is a Spark object, and is refused by its column's name if it is declared."""
-    import pyarrow as pa
-    from pyspark.errors import PySparkException
-    from pyspark.sql import types
-    from pyspark.sql.pandas.types import to_arrow_type
-
-    if isinstance(kind, types.TimestampType):
-        return pl.Datetime("us", "UTC")  # moments, whatever zone a session shows them in
-    if isinstance(kind, types.ArrayType):
-        return pl.List(pl.String())
-    if isinstance(kind, types.StructType | types.MapType):
-        return pl.Struct({})
-    try:
-        table = pl.from_arrow(pa.schema([pa.field("c0", to_arrow_type(kind))]).empty_table())
-    except PySparkException:
-        return pl.Object()
-    assert isinstance(table, pl.DataFrame)
-    return pl.String() if is_text(table.dtypes[0]) else table.dtypes[0]
-
-
 def to_record_batches(frame: pl.DataFrame) -> Any:
     """Return the record batches of a frame that crosses."""
     import pyarrow as pa
@@ -142,9 +99,6 @@ def to_record_batches(frame: pl.DataFrame) -> Any:
     large = {pa.large_string(): pa.string(), pa.large_binary(): pa.binary()}
     plain = pa.schema([field.with_type(large.get(field.type, field.type)) for field in table.schema])
     return table.cast(plain).to_batches()
-
-
-READ_ROWS = 1 << 18  # that are read at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,3 +160,47 @@ def concat_batches(batches: list[Any]) -> pl.DataFrame:
     frame = pl.from_arrow(pa.Table.from_batches(batches))
     assert isinstance(frame, pl.DataFrame)
     return frame.with_columns(pl.col(name).cast(pl.String) for name, kind in frame.schema.items() if is_text(kind))
+
+
+def _cast_back(name: str, dtype: pl.DataType, target: pl.DataType) -> pl.Expr:
+    """Cast a column back.  Moments of a zone are the same moments in another; Spark holds those without a zone unchanged."""
+    column = pl.col(name)
+    if dtype == pl.String and not is_text(target):
+        return _parse_folder_value(column, target)
+    if isinstance(target, pl.Datetime) and isinstance(dtype, pl.Datetime) and dtype.time_zone != target.time_zone:
+        column = column.dt.convert_time_zone("UTC") if dtype.time_zone else column.dt.replace_time_zone("UTC")
+        zone = target.time_zone
+        column = column.dt.convert_time_zone(zone) if zone else column.dt.replace_time_zone(None)
+    return column if dtype == target else column.cast(target)
+
+
+def _parse_folder_value(text: pl.Expr, dtype: pl.DataType) -> pl.Expr:
+    """Parse the value in a folder's name (`day=2020-01-31`), which Spark holds as text."""
+    if dtype == pl.Boolean:
+        return text == "true"
+    if dtype == pl.Date:
+        return text.str.to_date("%Y-%m-%d")
+    if isinstance(dtype, pl.Datetime):
+        return text.str.to_datetime(time_unit=dtype.time_unit, time_zone=dtype.time_zone)
+    return text.cast(dtype)
+
+
+def _to_polars_type(kind: Any) -> pl.DataType:
+    """Convert a type; one that Arrow does not hold is a Spark object, and is refused by its column's name if it is declared."""
+    import pyarrow as pa
+    from pyspark.errors import PySparkException
+    from pyspark.sql import types
+    from pyspark.sql.pandas.types import to_arrow_type
+
+    if isinstance(kind, types.TimestampType):
+        return pl.Datetime("us", "UTC")  # moments, whatever zone a session shows them in
+    if isinstance(kind, types.ArrayType):
+        return pl.List(pl.String())
+    if isinstance(kind, types.StructType | types.MapType):
+        return pl.Struct({})
+    try:
+        table = pl.from_arrow(pa.schema([pa.field("c0", to_arrow_type(kind))]).empty_table())
+    except PySparkException:
+        return pl.Object()
+    assert isinstance(table, pl.DataFrame)
+    return pl.String() if is_text(table.dtypes[0]) else table.dtypes[0]

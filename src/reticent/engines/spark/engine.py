@@ -42,7 +42,7 @@ class Spark:
     """`master` is Spark's address; without one, that of RETICENT_SPARK_MASTER, the active session's, or this machine.
 
     `config` are further settings of a session that is started.  `ship`: the package is sent to the executors; without it,
-    they have it installed.  `regions`: so many regions are planned by themselves, on the executors.
+    they have it installed.  `regions` is the number of regions that are planned separately, on the executors.
     """
 
     master: str | None = None

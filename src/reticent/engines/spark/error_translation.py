@@ -27,6 +27,15 @@ from reticent.errors import DiskError, RequestError, ReticentError, SourceError,
 
 SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 CANCEL_REQUEST_SECONDS = 10.0  # seconds for asking Spark to cancel
+FAULT_MARK = "reticent-fault:"
+JOB_TAG = "reticent"
+CANCEL_SECONDS = 20.0  # seconds that cancelled tasks are waited for
+_START_ADVICE = {
+    "yarn": "HADOOP_CONF_DIR or YARN_CONF_DIR with the settings of the cluster.",
+    "spark": "the address that the master's page shows, and a master of the same version of Spark as PySpark here.",
+    "k8s": "`kubectl cluster-info` for the address, and spark.kubernetes.container.image.",
+    "local": "settings that this machine's Java takes (spark.driver.memory), or --engine stream.",
+}
 
 
 @contextmanager
@@ -46,7 +55,7 @@ def silence_interrupt_logs() -> Iterator[None]:
 
 @contextmanager
 def cancel_on_signal(cancel: Callable[[], Any]) -> Iterator[None]:
-    """In the main thread, call `cancel` before the handler of a signal that has one; other threads get no signals."""
+    """Call `cancel` before the handler of a signal that has one, in the main thread; other threads get no signals."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -73,11 +82,6 @@ def find_interruption(error: BaseException | None) -> BaseException | None:
     while error is not None and isinstance(error, Exception):
         error = error.__context__
     return error
-
-
-FAULT_MARK = "reticent-fault:"
-JOB_TAG = "reticent"
-CANCEL_SECONDS = 20.0  # seconds that cancelled tasks are waited for
 
 
 class TaskFault(Exception):
@@ -125,6 +129,36 @@ def translate_spark_errors(doing: str, session: Any = None) -> Iterator[None]:
                 context.removeJobTag(JOB_TAG)
 
 
+@contextmanager
+def translate_start_errors(master: str) -> Iterator[None]:
+    """Translate errors that keep Spark from starting, by their name; their text may hold settings, and these a password."""
+    try:
+        with silence_interrupt_logs():
+            yield
+    except Exception as error:
+        if (stopped := find_interruption(error)) is not None:
+            raise stopped from None
+        exception_name = getattr(error, "java_exception", None)
+        with suppress(Exception):
+            exception_name = None if exception_name is None else str(exception_name.getClass().getSimpleName())
+        error_name = exception_name if isinstance(exception_name, str) else _name_condition(error)
+        advice = next(text for kind, text in _START_ADVICE.items() if master.startswith(kind))
+        raise SourceUnreachable(
+            f"Spark does not start with the master {master.split(':')[0]}: {error_name}.",
+            why="Nothing was read yet.",
+            attempt=advice,
+        ) from None
+
+
+def make_missing_module_error(module: str) -> RequestError:
+    return RequestError(
+        f"An executor lacks the module {module!r}.",
+        why="Executors run this package: it is shipped to them, but what it imports must be installed there.",
+        attempt="pip install reticent (or numpy, polars, pyarrow and randomgen) in the executors' Python, and "
+        "spark.pyspark.python for which one that is.",
+    )
+
+
 def _cancel_jobs(context: Any) -> None:
     with suppress(Exception):
         context.cancelJobsWithTag(JOB_TAG)
@@ -170,44 +204,6 @@ def _name_condition(error: BaseException) -> str:
     if name is None and (match := re.search(r"\[([A-Z][A-Z_]+(?:\.[A-Z_]+)?)\]", str(error))):
         name = match[1]
     return name or type(error).__name__
-
-
-_START_ADVICE = {
-    "yarn": "HADOOP_CONF_DIR or YARN_CONF_DIR with the settings of the cluster.",
-    "spark": "the address that the master's page shows, and a master of the same version of Spark as PySpark here.",
-    "k8s": "`kubectl cluster-info` for the address, and spark.kubernetes.container.image.",
-    "local": "settings that this machine's Java takes (spark.driver.memory), or --engine stream.",
-}
-
-
-@contextmanager
-def translate_start_errors(master: str) -> Iterator[None]:
-    """Translate errors that keep Spark from starting, by their name; their text may hold settings, and these a password."""
-    try:
-        with silence_interrupt_logs():
-            yield
-    except Exception as error:
-        if (stopped := find_interruption(error)) is not None:
-            raise stopped from None
-        exception_name = getattr(error, "java_exception", None)
-        with suppress(Exception):
-            exception_name = None if exception_name is None else str(exception_name.getClass().getSimpleName())
-        error_name = exception_name if isinstance(exception_name, str) else _name_condition(error)
-        advice = next(text for kind, text in _START_ADVICE.items() if master.startswith(kind))
-        raise SourceUnreachable(
-            f"Spark does not start with the master {master.split(':')[0]}: {error_name}.",
-            why="Nothing was read yet.",
-            attempt=advice,
-        ) from None
-
-
-def make_missing_module_error(module: str) -> RequestError:
-    return RequestError(
-        f"An executor lacks the module {module!r}.",
-        why="Executors run this package: it is shipped to them, but what it imports must be installed there.",
-        attempt="pip install reticent (or numpy, polars, pyarrow and randomgen) in the executors' Python, and "
-        "spark.pyspark.python for which one that is.",
-    )
 
 
 def _decode_fault(facts: dict[str, str], doing: str) -> Exception:

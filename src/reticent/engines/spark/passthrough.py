@@ -77,30 +77,6 @@ def split_quotas(
     return shares
 
 
-def _draw_by_cell(
-    quota_left: np.ndarray, entry_counts: np.ndarray, rows: np.ndarray, draw: np.random.Generator
-) -> np.ndarray:
-    """For each cell, with `entry_counts` consecutive entries, draw a number of rows without replacement."""
-    drawn = np.zeros(len(quota_left), np.int64)
-    first = np.cumsum(entry_counts) - entry_counts
-    total = np.add.reduceat(quota_left, first) if len(quota_left) else quota_left
-    rows_left = rows.copy()
-    nth = 0
-    open_cells = np.arange(len(entry_counts))
-    while len(open_cells):
-        index = first[open_cells] + nth
-        good = quota_left[index]
-        last = entry_counts[open_cells] == nth + 1
-        bad = total[open_cells] - good
-        sample = np.where(last, rows_left[open_cells], draw_hypergeometric(good, bad, rows_left[open_cells], draw))
-        drawn[index] = sample
-        rows_left[open_cells] -= sample
-        total[open_cells] = bad
-        nth += 1
-        open_cells = open_cells[~last & (rows_left[open_cells] > 0)]
-    return drawn
-
-
 def draw_hypergeometric(good: np.ndarray, bad: np.ndarray, sample: np.ndarray, draw: np.random.Generator) -> np.ndarray:
     """Draw how many good ones are among `sample` items drawn without replacement, for any size of the population."""
     is_small = (
@@ -113,25 +89,6 @@ def draw_hypergeometric(good: np.ndarray, bad: np.ndarray, sample: np.ndarray, d
     for index in np.flatnonzero(~is_small):
         counts[index] = _draw_large(int(good[index]), int(bad[index]), int(sample[index]), draw)
     return counts
-
-
-def _draw_large(good: int, bad: int, sample: int, draw: np.random.Generator) -> int:
-    """Take each item with the probability sample / (good + bad), and then as many more or fewer as are missing."""
-    share = sample / (good + bad)
-    good_drawn = int(draw.binomial(good, share))
-    bad_drawn = int(draw.binomial(bad, share))
-    short = sample - good_drawn - bad_drawn
-    if short >= 0:
-        return good_drawn + _draw_few(good - good_drawn, bad - bad_drawn, short, draw)
-    return good_drawn - _draw_few(good_drawn, bad_drawn, -short, draw)
-
-
-def _draw_few(good: int, bad: int, sample: int, draw: np.random.Generator) -> int:
-    """Draw a sample that is small relative to its population: distinct numbers below its size; count those below `good`."""
-    numbers = np.zeros(0, np.int64)
-    while len(numbers) < sample:
-        numbers = np.unique(np.append(numbers, draw.integers(0, good + bad, sample - len(numbers))))
-    return int((numbers < good).sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,6 +198,52 @@ class SparkPassthroughWriter:
             first = (np.cumsum(place_rows) - place_rows).astype(np.int64)[rank]
         published = int(recipe.quota[recipe.published_entries].sum())
         return tasks.RecipeOutcomes(only, is_published, folder, self.rng, first, published, buckets)
+
+
+def _draw_by_cell(
+    quota_left: np.ndarray, entry_counts: np.ndarray, rows: np.ndarray, draw: np.random.Generator
+) -> np.ndarray:
+    """Draw `rows` rows of each cell without replacement; return the number of each entry.
+
+    A cell has `entry_counts` consecutive entries, of which `quota_left` rows are left to draw.
+    """
+    drawn = np.zeros(len(quota_left), np.int64)
+    first = np.cumsum(entry_counts) - entry_counts
+    total = np.add.reduceat(quota_left, first) if len(quota_left) else quota_left
+    rows_left = rows.copy()
+    nth = 0
+    open_cells = np.arange(len(entry_counts))
+    while len(open_cells):
+        index = first[open_cells] + nth
+        good = quota_left[index]
+        last = entry_counts[open_cells] == nth + 1
+        bad = total[open_cells] - good
+        sample = np.where(last, rows_left[open_cells], draw_hypergeometric(good, bad, rows_left[open_cells], draw))
+        drawn[index] = sample
+        rows_left[open_cells] -= sample
+        total[open_cells] = bad
+        nth += 1
+        open_cells = open_cells[~last & (rows_left[open_cells] > 0)]
+    return drawn
+
+
+def _draw_large(good: int, bad: int, sample: int, draw: np.random.Generator) -> int:
+    """Take each item with the probability sample / (good + bad), and then as many more or fewer as are missing."""
+    share = sample / (good + bad)
+    good_drawn = int(draw.binomial(good, share))
+    bad_drawn = int(draw.binomial(bad, share))
+    short = sample - good_drawn - bad_drawn
+    if short >= 0:
+        return good_drawn + _draw_few(good - good_drawn, bad - bad_drawn, short, draw)
+    return good_drawn - _draw_few(good_drawn, bad_drawn, -short, draw)
+
+
+def _draw_few(good: int, bad: int, sample: int, draw: np.random.Generator) -> int:
+    """Draw a sample that is small relative to its population: distinct numbers below its size; count those below `good`."""
+    numbers = np.zeros(0, np.int64)
+    while len(numbers) < sample:
+        numbers = np.unique(np.append(numbers, draw.integers(0, good + bad, sample - len(numbers))))
+    return int((numbers < good).sum())
 
 
 def _broadcast_value(session: Any, value: Any, broadcasts: ExitStack) -> Any:

@@ -57,7 +57,7 @@ class SparkPartitions:
         from pyspark.sql.types import BinaryType, StructField, StructType
 
         run = build_task(self.session, self.ship, _run_collect, self._get_reader(), function, arguments)
-        collected = self.frame.mapInArrow(run, StructType([StructField("said", BinaryType())]))
+        collected = self.frame.mapInArrow(run, StructType([StructField("result", BinaryType())]))
         with translate_spark_errors(doing, self.session):
             results = collected.toArrow().column(0).to_pylist()
         return [pickle.loads(result) for result in results]
@@ -88,31 +88,6 @@ class SparkPartitions:
 
     def _get_reader(self) -> BatchReader | dict[str, pl.DataType]:
         return self.reading if self.reading is not None else dict(self.schema)
-
-
-def _iterate_frames(batches: Iterable[Any], reading: BatchReader | dict[str, pl.DataType]) -> Frames:
-    if isinstance(reading, BatchReader):
-        yield from reading.read_frames(batches)
-    else:
-        for rows in gather_frames(batches):
-            yield decode_frame(rows, reading)
-
-
-def _run_collect(batches: Iterable[Any], reading: Any, function: Callable, arguments: tuple[Any, ...]) -> Iterator[Any]:
-    import pyarrow as pa
-
-    frames = _iterate_frames(batches, reading)
-    if (first := next(frames, None)) is not None:
-        result = pickle.dumps(function(chain([first], frames), *arguments), protocol=5)
-        yield pa.RecordBatch.from_arrays([pa.array([result], pa.binary())], ["said"])
-
-
-def _run_map(batches: Iterable[Any], reading: Any, function: Callable, arguments: tuple[Any, ...]) -> Iterator[Any]:
-    from pyspark import TaskContext
-
-    for frame in function(_iterate_frames(batches, reading), TaskContext.get().partitionId(), *arguments):
-        for start in range(0, len(frame), READ_ROWS):
-            yield from to_record_batches(encode_frame(frame[start : start + READ_ROWS]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -270,6 +245,31 @@ class SparkRows:
         with translate_spark_errors(f"Reading column {name!r}", self.session):
             distinct = decode_frame(_to_polars(parts.distinct().toArrow()), {"raw": kinds[0]})
         return distinct.with_columns(pl.col("raw").cast(pl.String)) if is_text(kinds[0]) else distinct
+
+
+def _iterate_frames(batches: Iterable[Any], reading: BatchReader | dict[str, pl.DataType]) -> Frames:
+    if isinstance(reading, BatchReader):
+        yield from reading.read_frames(batches)
+    else:
+        for rows in gather_frames(batches):
+            yield decode_frame(rows, reading)
+
+
+def _run_collect(batches: Iterable[Any], reading: Any, function: Callable, arguments: tuple[Any, ...]) -> Iterator[Any]:
+    import pyarrow as pa
+
+    frames = _iterate_frames(batches, reading)
+    if (first := next(frames, None)) is not None:
+        result = pickle.dumps(function(chain([first], frames), *arguments), protocol=5)
+        yield pa.RecordBatch.from_arrays([pa.array([result], pa.binary())], ["result"])
+
+
+def _run_map(batches: Iterable[Any], reading: Any, function: Callable, arguments: tuple[Any, ...]) -> Iterator[Any]:
+    from pyspark import TaskContext
+
+    for frame in function(_iterate_frames(batches, reading), TaskContext.get().partitionId(), *arguments):
+        for start in range(0, len(frame), READ_ROWS):
+            yield from to_record_batches(encode_frame(frame[start : start + READ_ROWS]))
 
 
 def _to_polars(table: Any) -> pl.DataFrame:

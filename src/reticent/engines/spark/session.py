@@ -49,6 +49,28 @@ from reticent.errors import RequestError, SourceUnreachable
 from reticent.ledger import staging
 
 MIN_JAVA_VERSION = 17
+LITERAL_PATH_OPTIONS = {"__globPaths__": "false"}  # of every reader
+_SESSION_STACK = ExitStack()
+WAREHOUSE_SETTING = "spark.sql.warehouse.dir"
+CATALOG_SETTING = "spark.sql.catalogImplementation"
+JAVA_OPTIONS_SETTING = "spark.driver.extraJavaOptions"
+SPILL_SETTING = "spark.local.dir"
+SPILL_VARIABLE = "SPARK_LOCAL_DIRS"
+PACKAGE_FOLDER = Path(__file__).parents[2]
+_EXCLUDED_SUFFIXES = {".c", ".pyc", ".html"}
+MASTER_VARIABLE = "RETICENT_SPARK_MASTER"
+SESSION_SETTINGS = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.caseSensitive": "true",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
+    "spark.sql.legacy.parquet.nanosAsLong": "true",
+    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",  # `sources.py` knows the types
+}
+LOOPBACK_SETTINGS = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
+_shipped_archives: dict[tuple[str, bool], str] = {}
+"""By application: the archive that executors were sent, once they were asked what they have."""
 
 
 def require_java() -> None:
@@ -57,9 +79,9 @@ def require_java() -> None:
     path = os.path.join(home, "bin", "java") if home else shutil.which("java")
     java_version = None if path is None else read_java_version(path)
     if java_version is None:
-        where = "in JAVA_HOME" if home else "on the PATH"
+        place = "in JAVA_HOME" if home else "on the PATH"
         raise RequestError(
-            f"The engine spark needs Java {MIN_JAVA_VERSION} or later, and none is found {where}.",
+            f"The engine spark needs Java {MIN_JAVA_VERSION} or later, and none is found {place}.",
             attempt=f"installing OpenJDK {MIN_JAVA_VERSION}, or --engine stream, which needs none.",
         )
     if java_version < MIN_JAVA_VERSION:
@@ -82,14 +104,8 @@ def read_java_version(path: str) -> int | None:
     return int(match[2] or 0) if match[1] == "1" else int(match[1])
 
 
-LITERAL_PATH_OPTIONS = {"__globPaths__": "false"}  # of every reader
-
-
 def to_file_url(path: Path) -> str:
     return f"file://{path.resolve()}"
-
-
-_SESSION_STACK = ExitStack()
 
 
 @cache
@@ -105,13 +121,6 @@ def make_session_folder(name: str) -> Path:
     folder = get_session_folder() / name
     folder.mkdir(mode=0o700, exist_ok=True)
     return folder.resolve()
-
-
-WAREHOUSE_SETTING = "spark.sql.warehouse.dir"
-CATALOG_SETTING = "spark.sql.catalogImplementation"
-JAVA_OPTIONS_SETTING = "spark.driver.extraJavaOptions"
-SPILL_SETTING = "spark.local.dir"
-SPILL_VARIABLE = "SPARK_LOCAL_DIRS"
 
 
 def build_warehouse_settings(config: Mapping[str, str]) -> dict[str, str]:
@@ -136,26 +145,6 @@ def build_spill_settings(config: Mapping[str, str]) -> dict[str, str]:
     return settings
 
 
-def _read_defaults() -> dict[str, str]:
-    """Read spark-defaults.conf, which Spark reads by itself: a name, and after a blank, "=" or ":" its value."""
-    home = os.environ.get("SPARK_HOME")
-    folder = os.environ.get("SPARK_CONF_DIR") or (os.path.join(home, "conf") if home else None)
-    if folder is None:
-        return {}
-    try:
-        lines = (Path(folder) / "spark-defaults.conf").read_text("utf-8", errors="replace").splitlines()
-    except OSError:
-        return {}
-    pairs = (
-        line.replace("=", " ", 1).replace(":", " ", 1).split(None, 1) for line in lines if line.strip()[:1] not in "#!"
-    )
-    return {pair[0]: pair[1].strip() for pair in pairs if len(pair) == 2}
-
-
-PACKAGE_FOLDER = Path(__file__).parents[2]
-_EXCLUDED_SUFFIXES = {".c", ".pyc", ".html"}
-
-
 @cache
 def build_archive() -> tuple[Path, str]:
     """Return the path of the archive, and the name that it is unpacked under: another one for other code."""
@@ -170,21 +159,6 @@ def build_archive() -> tuple[Path, str]:
                 digest.update(name.encode() + b"\0" + content)
                 archive.writestr(name, content)
     return path, f"reticent-{digest.hexdigest()}"
-
-
-MASTER_VARIABLE = "RETICENT_SPARK_MASTER"
-SESSION_SETTINGS = {
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
-    "spark.sql.session.timeZone": "UTC",
-    "spark.sql.caseSensitive": "true",
-    "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
-    "spark.sql.legacy.parquet.nanosAsLong": "true",
-    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",  # `sources.py` knows the types
-}
-LOOPBACK_SETTINGS = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
-_shipped_archives: dict[tuple[str, bool], str] = {}
-"""By application: the archive that executors were sent, once they were asked what they have."""
 
 
 def open_session(master: str | None, config: Mapping[str, str]) -> Any:
@@ -222,6 +196,44 @@ def require_spark() -> None:
             attempt='pip install "pandas<3", or --engine stream.',
         )
     require_java()
+
+
+def build_task(session: Any, ship: bool, function: Callable, *arguments: Any, shared: Sequence[Any] = ()) -> Callable:
+    """Wrap a function of `tasks.py`, its arguments and broadcast values after them, as a task that Spark runs on executors."""
+    from pyspark import cloudpickle
+
+    cloudpickle.register_pickle_by_value(shim)
+    archive = _ship_package(session, ship)
+    return shim.wrap_task(archive, pickle.dumps((function, arguments), protocol=5), tuple(shared))
+
+
+def map_on_executors(
+    session: Any, ship: bool, function: Callable, argument_lists: Iterable[tuple[Any, ...]]
+) -> list[Any]:
+    """Call a function with each tuple of arguments on the executors; arguments are unpickled once the package is there."""
+    from reticent.engines.spark.tasks import call_each
+
+    items = [pickle.dumps(arguments, protocol=5) for arguments in argument_lists]
+    run = build_task(session, ship, call_each, function)
+    with translate_spark_errors("Planning regions", session):
+        results = session.sparkContext.parallelize(items, max(len(items), 1)).mapPartitions(run).collect()
+    return [pickle.loads(result) for result in results]
+
+
+def _read_defaults() -> dict[str, str]:
+    """Read spark-defaults.conf, which Spark reads by itself: a name, and after a blank, "=" or ":" its value."""
+    home = os.environ.get("SPARK_HOME")
+    folder = os.environ.get("SPARK_CONF_DIR") or (os.path.join(home, "conf") if home else None)
+    if folder is None:
+        return {}
+    try:
+        lines = (Path(folder) / "spark-defaults.conf").read_text("utf-8", errors="replace").splitlines()
+    except OSError:
+        return {}
+    pairs = (
+        line.replace("=", " ", 1).replace(":", " ", 1).split(None, 1) for line in lines if line.strip()[:1] not in "#!"
+    )
+    return {pair[0]: pair[1].strip() for pair in pairs if len(pair) == 2}
 
 
 def _start_session(master: str, config: Mapping[str, str]) -> Any:
@@ -303,28 +315,6 @@ def _silence_java(environment: Mapping[str, str]) -> Iterator[None]:
                 del os.environ[name]
             else:
                 os.environ[name] = value
-
-
-def build_task(session: Any, ship: bool, function: Callable, *arguments: Any, shared: Sequence[Any] = ()) -> Callable:
-    """Wrap a function of `tasks.py`, its arguments and broadcast values after them, as a task that Spark runs on executors."""
-    from pyspark import cloudpickle
-
-    cloudpickle.register_pickle_by_value(shim)
-    archive = _ship_package(session, ship)
-    return shim.wrap_task(archive, pickle.dumps((function, arguments), protocol=5), tuple(shared))
-
-
-def map_on_executors(
-    session: Any, ship: bool, function: Callable, argument_lists: Iterable[tuple[Any, ...]]
-) -> list[Any]:
-    """Call a function with each tuple of arguments on the executors; arguments are unpickled once the package is there."""
-    from reticent.engines.spark.tasks import call_each
-
-    items = [pickle.dumps(arguments, protocol=5) for arguments in argument_lists]
-    run = build_task(session, ship, call_each, function)
-    with translate_spark_errors("Planning regions", session):
-        results = session.sparkContext.parallelize(items, max(len(items), 1)).mapPartitions(run).collect()
-    return [pickle.loads(result) for result in results]
 
 
 def _ship_package(session: Any, ship: bool) -> str:

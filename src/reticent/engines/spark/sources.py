@@ -49,6 +49,33 @@ _MAX_TASK_BYTES = 1 << 27  # bytes that a task reads at most, if files are small
 _MIN_TASK_BYTES = 1 << 22  # bytes that opening a file costs as much as
 
 
+def scan_rows(session: Any, source: Source, frame: Any, ship: bool) -> SparkRows:
+    """Return the rows of a source or a frame; none is read yet."""
+    if isinstance(frame, SparkRows):
+        return frame
+    is_spark_frame = type(frame).__module__.startswith("pyspark.")
+    if is_spark_frame:
+        spark_frame, schema = _number_frame_columns(frame)
+    elif frame is not None:
+        spark_frame, schema = _send_frame(session, sources.scan_source(source, frame))
+    elif source.url is not None:
+        spark_frame, schema = _number_frame_columns(_open_jdbc(session, source))
+    elif source.path is None and source.table is not None:
+        with translate_spark_errors("Opening the table"):
+            spark_frame, schema = _number_frame_columns(session.table(source.table))
+    else:
+        return _scan_files(session, source, ship)
+    if not schema:
+        raise SourceError("The source has no columns.", attempt="a file with a header line.")
+    types = {name: pl.String() if sources.is_text(kind) else kind for name, kind in schema}
+    if len(types) < len(schema):
+        unique = {name: f"c{position}" for position, (name, _) in enumerate(schema)}
+        spark_frame = spark_frame.select([unique[name] for name in types]).toDF(*number_columns(len(types)))
+    repeated = Counter(name for name, _ in schema) - Counter(list(types))
+    null_values = source.missing if frame is None or is_spark_frame else ()  # `scan_source` replaced those of others
+    return SparkRows(spark_frame, BatchReader(types, null_values), types, ship, tuple(repeated.elements()))
+
+
 def scan_parquet_files(session: Any, source: Source, files: FileSet, ship: bool) -> SparkRows:
     """Return the rows; none is read yet."""
     schema = dict(sources.scan_source(Source(path=source.path), by_pieces=True).collect_schema())
@@ -64,6 +91,44 @@ def scan_parquet_files(session: Any, source: Source, files: FileSet, ship: bool)
     return SparkRows(
         _select_known(frame, list(schema)), BatchReader(types, source.missing), types, ship, unreadable=unreadable
     )
+
+
+def scan_csv_files(session: Any, source: Source, files: data_files.FileSet, ship: bool) -> SparkRows:
+    """Return the rows, each field a text; none is read yet."""
+    paths = [path.resolve() for path in files.paths]
+    for path in paths:
+        sources.require_not_empty(path)
+    dialects = [
+        csv.sniff_csv(path, source.delimiter, source.quote, source.encoding, check_rows=False) for path in paths
+    ]
+    data_files.require_same_columns(paths, [dict.fromkeys(dialect.header, pl.String()) for dialect in dialects])
+    groups = _group_files(paths, session.sparkContext.defaultParallelism)
+    names = list(dialects[0].header)
+
+    def narrow(selected: list[str]) -> Any:
+        places = [names.index(name) for name in selected]
+        run = build_task(session, ship, read_csv_groups, groups, source, names, places)
+        frame = session.range(0, len(groups), 1, len(groups)).mapInArrow(
+            run, build_spark_schema([pl.String()] * len(selected))
+        )
+        return frame.toDF(*number_columns(len(selected)))
+
+    types = dict.fromkeys(names, pl.String())
+    repeated = Counter(names) - Counter(list(types))
+    return SparkRows(
+        session.range(0), BatchReader(types), types, ship, tuple(repeated.elements()), narrow, has_types=False
+    )
+
+
+def read_csv_groups(
+    batches: Iterable[Any], groups: list[list[str]], source: Source, names: list[str], places: list[int]
+) -> Iterator[Any]:
+    """Read the wanted columns of the files in the groups whose numbers are in the batches."""
+    for batch in batches:
+        for number in batch.column(0).to_pylist():
+            for path in groups[number]:
+                for frame in _read_frames(replace(source, path=path), names, places):
+                    yield from to_record_batches(encode_frame(frame))
 
 
 def _select_known(frame: Any, names: list[str]) -> Any:
@@ -121,33 +186,6 @@ def _find_int96_columns(files: FileSet) -> set[str]:
     }
 
 
-def scan_csv_files(session: Any, source: Source, files: data_files.FileSet, ship: bool) -> SparkRows:
-    """Return the rows, each field a text; none is read yet."""
-    paths = [path.resolve() for path in files.paths]
-    for path in paths:
-        sources.require_not_empty(path)
-    dialects = [
-        csv.sniff_csv(path, source.delimiter, source.quote, source.encoding, check_rows=False) for path in paths
-    ]
-    data_files.require_same_columns(paths, [dict.fromkeys(dialect.header, pl.String()) for dialect in dialects])
-    groups = _group_files(paths, session.sparkContext.defaultParallelism)
-    names = list(dialects[0].header)
-
-    def narrow(selected: list[str]) -> Any:
-        places = [names.index(name) for name in selected]
-        run = build_task(session, ship, read_csv_groups, groups, source, names, places)
-        frame = session.range(0, len(groups), 1, len(groups)).mapInArrow(
-            run, build_spark_schema([pl.String()] * len(selected))
-        )
-        return frame.toDF(*number_columns(len(selected)))
-
-    types = dict.fromkeys(names, pl.String())
-    repeated = Counter(names) - Counter(list(types))
-    return SparkRows(
-        session.range(0), BatchReader(types), types, ship, tuple(repeated.elements()), narrow, has_types=False
-    )
-
-
 def _group_files(paths: list[Path], tasks: int) -> list[list[str]]:
     """Group files that a task reads one after the other: small ones together, so that all cores have work."""
     sizes = [path.stat().st_size + _MIN_TASK_BYTES for path in paths]
@@ -163,17 +201,6 @@ def _group_files(paths: list[Path], tasks: int) -> list[list[str]]:
     return groups
 
 
-def read_csv_groups(
-    batches: Iterable[Any], groups: list[list[str]], source: Source, names: list[str], places: list[int]
-) -> Iterator[Any]:
-    """Read the wanted columns of the files in the groups whose numbers are in the batches."""
-    for batch in batches:
-        for number in batch.column(0).to_pylist():
-            for path in groups[number]:
-                for frame in _read_frames(replace(source, path=path), names, places):
-                    yield from to_record_batches(encode_frame(frame))
-
-
 def _read_frames(source: Source, names: list[str], places: list[int]) -> Iterator[pl.DataFrame]:
     try:
         scan = sources.open_source(source, by_pieces=True)
@@ -185,35 +212,8 @@ def _read_frames(source: Source, names: list[str], places: list[int]) -> Iterato
     if scan.names != names:
         raise make_source_changed_error()
     unique_names = scan.rows.collect_schema().names()
-    wanted = scan.rows.select(unique_names[place] for place in places)
-    return sources.iterate_batches(wanted, "Reading the rows", SENT_ROWS)
-
-
-def scan_rows(session: Any, source: Source, frame: Any, ship: bool) -> SparkRows:
-    """Return the rows of a source or a frame; none is read yet."""
-    if isinstance(frame, SparkRows):
-        return frame
-    is_spark_frame = type(frame).__module__.startswith("pyspark.")
-    if is_spark_frame:
-        spark_frame, schema = _number_frame_columns(frame)
-    elif frame is not None:
-        spark_frame, schema = _send_frame(session, sources.scan_source(source, frame))
-    elif source.url is not None:
-        spark_frame, schema = _number_frame_columns(_open_jdbc(session, source))
-    elif source.path is None and source.table is not None:
-        with translate_spark_errors("Opening the table"):
-            spark_frame, schema = _number_frame_columns(session.table(source.table))
-    else:
-        return _scan_files(session, source, ship)
-    if not schema:
-        raise SourceError("The source has no columns.", attempt="a file with a header line.")
-    types = {name: pl.String() if sources.is_text(kind) else kind for name, kind in schema}
-    if len(types) < len(schema):
-        unique = {name: f"c{position}" for position, (name, _) in enumerate(schema)}
-        spark_frame = spark_frame.select([unique[name] for name in types]).toDF(*number_columns(len(types)))
-    repeated = Counter(name for name, _ in schema) - Counter(list(types))
-    null_values = source.missing if frame is None or is_spark_frame else ()  # `scan_source` replaced those of others
-    return SparkRows(spark_frame, BatchReader(types, null_values), types, ship, tuple(repeated.elements()))
+    selected = scan.rows.select(unique_names[place] for place in places)
+    return sources.iterate_batches(selected, "Reading the rows", SENT_ROWS)
 
 
 def _number_frame_columns(frame: Any) -> tuple[Any, ColumnTypes]:

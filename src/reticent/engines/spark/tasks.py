@@ -112,20 +112,6 @@ def number_rows(
         yield from to_record_batches(encode_frame(rows.select(carried)).with_columns(numbers))
 
 
-def _number_in_cell(cell: np.ndarray, shared: np.ndarray, rows_before: np.ndarray) -> np.ndarray:
-    """Number each row among the rows of its cell, for cells that share; the numbers continue from `rows_before`."""
-    numbers = np.zeros(len(cell), np.int64)
-    rows = np.flatnonzero(shared[cell])
-    if len(rows):
-        order = rows[np.argsort(cell[rows], kind="stable")]
-        cell_of_row = cell[order]
-        starts = np.flatnonzero(np.diff(cell_of_row, prepend=-1))
-        sizes = np.diff(np.append(starts, len(cell_of_row)))
-        numbers[order] = np.arange(len(cell_of_row)) - np.repeat(starts, sizes) + rows_before[cell_of_row]
-        rows_before[cell_of_row[starts]] += sizes
-    return numbers
-
-
 def count_by_partition(batches: Iterable[Any]) -> Iterator[Any]:
     """Count the rows of each cell in each partition."""
     for rows in gather_frames(batches):
@@ -199,3 +185,17 @@ def order_bucket(
         entry = numbers[ENTRY].to_numpy()
         order = order_by_place(place[entry], decode_frame(carried, schema))
     yield from to_record_batches(carried.with_columns(numbers[ENTRY])[order])
+
+
+def _number_in_cell(cell: np.ndarray, shared: np.ndarray, rows_before: np.ndarray) -> np.ndarray:
+    """Number each row among the rows of its cell, for cells that share; the numbers continue from `rows_before`."""
+    numbers = np.zeros(len(cell), np.int64)
+    rows = np.flatnonzero(shared[cell])
+    if len(rows):
+        order = rows[np.argsort(cell[rows], kind="stable")]
+        cell_of_row = cell[order]
+        starts = np.flatnonzero(np.diff(cell_of_row, prepend=-1))
+        sizes = np.diff(np.append(starts, len(cell_of_row)))
+        numbers[order] = np.arange(len(cell_of_row)) - np.repeat(starts, sizes) + rows_before[cell_of_row]
+        rows_before[cell_of_row[starts]] += sizes
+    return numbers

@@ -31,7 +31,6 @@ from reticent.catalogue import STAGES
 from reticent.data.cells import Cells
 from reticent.errors import JobError, PromiseUnreachable, RequestError, pluralize
 from reticent.exact_arithmetic import products_at_most
-from reticent.methods.recipe_planning import PreparedCells
 from reticent.methods.suppression.calibrated_kind import CalibratedSuppression
 from reticent.methods.suppression.kinds import (
     RandomizedSuppression,
@@ -44,6 +43,7 @@ from reticent.models.l_dichotomy import LDichotomy
 from reticent.models.l_diversity import ProbabilisticLDiversity
 from reticent.models.promise import Promises
 from reticent.randomness import Random
+from reticent.recipe.recipe import PreparedCells
 from reticent.validation import check_parameters, document_parameters
 
 SUPPRESSION_KINDS: dict[str, SuppressionKind] = {

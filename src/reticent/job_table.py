@@ -1,0 +1,186 @@
+"""The table of a job as an engine reads it: its columns, its rows counted into cells, its populations, and notices.
+
+`scan_job_source` opens the source and resolves the declared columns; `scan_table` profiles what is no part of cells;
+`read_and_count` counts the rows into cells too, where one machine holds them.  `check`, `plan`, `publish` and the
+partitioned pipeline read a table here, so all of them refuse the same columns and notice the same things.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from reticent import catalogue, registry
+from reticent.data.cells import Cells
+from reticent.data.column_types import apply_source_types, describe_types, has_types, require_supported_types
+from reticent.data.columns import Column, Role, count_beyond, describe_beyond, find_columns_with_role, resolve_columns
+from reticent.data.domain import Domain
+from reticent.data.label_styles import explain_snapping, use_tight_labels
+from reticent.data.parsing import categories_to_texts
+from reticent.data.passthrough import PassthroughCounts, PassthroughProfile, describe_rounded_to_zero
+from reticent.data.population import read_population
+from reticent.data.sentinels import FarValues, find_far_values_in_cells
+from reticent.data.spelling import find_spelling_variants
+from reticent.engines.engine import DEFAULT_CONTEXT, CountedTable, Engine, EngineContext
+from reticent.errors import ColumnError
+from reticent.job.job import Job
+from reticent.preconditions import (
+    may_relabel,
+    require_method_columns,
+    require_named_columns,
+    require_one_sensitive_column,
+    require_short_texts,
+    require_unreserved_names,
+)
+
+ValueCounts = tuple[pl.Series, np.ndarray]
+"""Values of a column, and the number of rows of each."""
+
+
+def read_and_count(
+    engine: Engine, job: Job, frame: Any = None, context: EngineContext = DEFAULT_CONTEXT
+) -> tuple[Any, PassthroughProfile, CountedTable]:
+    """Read the job's rows by an engine; return the rows, the profile of the columns outside cells, and the counted cells."""
+    scanned = scan_table(engine, job, frame, context)
+    profile = scanned.profile
+    counted = engine.count(scanned.rows, scanned.columns, profile.rows_per_person, context)
+    cells = counted.cells
+    require_short_texts(job, (cells.quasi, cells.sensitive))
+    notices = scanned.describe_columns(
+        (*cells.quasi, *cells.sensitive),
+        cells.rows,
+        find_far_values_in_cells(cells),
+        lambda name: (counted.combinations[name], counted.multiplicity),
+    )
+    return scanned.rows, replace(profile, notices=(*profile.notices, *notices)), counted
+
+
+def read_rows(job: Job, frame: Any = None, engine: Engine | None = None) -> tuple[Any, dict[str, Column]]:
+    """Return the rows, lazily, and the declaration of each declared column."""
+    engine = engine or registry.load_engine(catalogue.DEFAULT_ENGINE)
+    scanned, columns = scan_job_source(job, frame, engine)
+    return engine.cast(scanned, columns), columns
+
+
+def load_populations(job: Job, columns: Mapping[str, Column], cells: Cells) -> Job:
+    """Return the job with each population that a promise names as a table of typed values.
+
+    The loaded values are for planning and the audit; they are never stored.
+    """
+    promises: list[Any] = list(job.promises)
+    if not any(hasattr(promise, "population") for promise in promises):
+        return job
+    loaded = [
+        replace(promise, population=read_population(job.source, promise.population, columns, cells.quasi))
+        if hasattr(promise, "population")
+        else promise
+        for promise in promises
+    ]
+    return job.at(promises=loaded)
+
+
+@dataclass(frozen=True, eq=False)
+class ScannedTable:
+    """A job's table before its cells are counted.
+
+    `source_rows` are the rows as the source has them and `rows` the rows with declared types, both lazy; `passthrough`
+    counts what rounding does to carried values; `profile` has the statistics of the columns that are no part of cells.
+    """
+
+    job: Job
+    frame: Any
+    source_rows: Any
+    rows: Any
+    columns: dict[str, Column]
+    passthrough: PassthroughCounts
+    profile: PassthroughProfile
+
+    def describe_columns(
+        self,
+        domains: Sequence[Domain],
+        row_count: int,
+        far_values: Iterable[FarValues],
+        count_values: Callable[[str], ValueCounts],
+    ) -> list[str]:
+        """Describe, in sentences, guessed types, values far from others, rounding, and rows beyond a top or bottom."""
+        rounded = self.passthrough.rounded_to_zero
+        return [
+            *self._describe_types(domains),
+            *map(str, far_values),
+            *describe_rounded_to_zero(rounded, self.columns, row_count),
+            *self._describe_bounds(count_values),
+        ]
+
+    def _describe_types(self, domains: Sequence[Domain]) -> list[str]:
+        """Describe columns whose type was guessed or taken from the source."""
+        names = [domain.name for domain in domains]
+        coded = (Role.QUASI, Role.SENSITIVE)
+        declared = {name: column for name, column in self.job.columns.items() if column.role in coded}
+        columns = resolve_columns(declared, names, "drop")
+        typed = has_types(self.job.source, self.frame)
+        return describe_types(columns, domains, self.source_rows.collect_schema(), typed=typed)
+
+    def _describe_bounds(self, count_values: Callable[[str], ValueCounts]) -> list[str]:
+        """Describe columns of which many rows lie beyond a declared top or bottom."""
+        sentences: list[str] = []
+        for name in find_columns_with_role(self.columns, Role.QUASI):
+            column = self.columns[name]
+            if column.top is None and column.bottom is None:
+                continue
+            values, multiplicity = count_values(name)
+            texts, counts = categories_to_texts(values, multiplicity)
+            sentences += describe_beyond(name, count_beyond(name, column, texts, counts), int(multiplicity.sum()))
+        return sentences
+
+
+def scan_table(engine: Engine, job: Job, frame: Any, context: EngineContext) -> ScannedTable:
+    """Open the job's table and profile the columns that are no part of cells."""
+    source_rows, columns = scan_job_source(job, frame, engine)
+    rows = engine.cast(source_rows, columns)
+    passthrough = engine.count_passthrough(source_rows, columns)
+    passthrough.require_within_calendar()
+    profile = engine.profile_columns(rows, columns, context)
+    return ScannedTable(job, frame, source_rows, rows, columns, passthrough, profile)
+
+
+def scan_job_source(job: Job, frame: Any, engine: Engine) -> tuple[Any, dict[str, Column]]:
+    """Return the rows as the source has them, lazily, and the declaration of each declared column."""
+    scan = engine.scan(job.source, frame)
+    rows = scan.rows
+    columns = resolve_columns(job.columns, scan.names, job.release.undeclared)
+    columns = columns if may_relabel(job) else use_tight_labels(columns)
+    schema = rows.collect_schema()
+    quasi = find_columns_with_role(columns, Role.QUASI)
+    if not quasi:
+        raise ColumnError(
+            "No column is quasi-identifying.",
+            why="Without one there is nothing to generalize.",
+            attempt='role = "quasi-identifying" for what an adversary may know.',
+        )
+    require_supported_types(schema, columns)
+    if has_types(job.source, frame):
+        columns = apply_source_types(columns, schema)
+    sensitive = find_columns_with_role(columns, Role.SENSITIVE)
+    require_one_sensitive_column(job, sensitive)
+    require_unreserved_names(job, columns)
+    require_method_columns(job, columns)
+    require_named_columns(job, quasi, sensitive)
+    job.promises.check_columns(sensitive, jointly=job.jointly)
+    return rows, columns
+
+
+def collect_notices(job: Job, cells: Cells) -> list[str]:
+    """Collect notices for the owner.
+
+    They are about the method, values that are spelled alike, labels that were chosen, and parameters that weaken a
+    promise.
+    """
+    method_notices = job.method.notices(job.promises) if hasattr(job.method, "notices") else ()
+    warning_parts = [part for part in (job.method, *job.promises) if hasattr(part, "warnings")]
+    warnings = [sentence for part in warning_parts for sentence in part.warnings(cells)]
+    variants = map(str, find_spelling_variants(cells))
+    return [*method_notices, *variants, *explain_snapping(cells.quasi), *warnings]
