@@ -46,9 +46,9 @@ from reticent.data.parsing import (
 )
 from reticent.data.spelling import fold_spelling
 from reticent.errors import ColumnError, HierarchyError, pluralize
+from reticent.exact_arithmetic import MAX_EXACT_INTEGER
 
 COUNT_COLUMN = "\x00count"
-MAX_EXACT_INTEGER = 2**53  # whole numbers up to here are exact in double precision
 
 
 @dataclass(frozen=True, eq=False)

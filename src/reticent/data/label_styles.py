@@ -42,6 +42,7 @@ from reticent.data.rounding import (
     to_positions,
 )
 from reticent.errors import ColumnError
+from reticent.exact_arithmetic import MAX_EXACT_INTEGER
 
 MIN_PAD_UNITS = 20  # a pad of fractions is a multiple of a round unit of which its width has at least as many
 _UNITS_PER_HOUR = {"ms": 3_600_000, "us": 3_600_000_000, "ns": 3_600_000_000_000}
@@ -49,7 +50,6 @@ _UNITS_PER_HOUR = {"ms": 3_600_000, "us": 3_600_000_000, "ns": 3_600_000_000_000
 LONE_ONE_IN = 10
 MIN_LONE_SHARE = Fraction(1, LONE_ONE_IN)
 """From this share of its distinct values on that one person alone has, a column of whole numbers is snapped unless it asks for another style."""
-MAX_EXACT_INTEGER = 2**53  # doubles beyond it lie further apart than 1: a round number near one may be no double
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

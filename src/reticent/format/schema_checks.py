@@ -24,6 +24,7 @@ from typing import Any
 
 from reticent import limits
 from reticent.catalogue import Field, Relation
+from reticent.catalogue.fields import MAX_COUNT
 from reticent.errors import pluralize
 from reticent.limits import MAX_MANIFEST_VALUES
 
@@ -34,6 +35,8 @@ _EXPONENT_PATTERN = re.compile(r"[eE]([-+]?\d+)\s*$")
 
 def parse_fraction(value: Any) -> Fraction:
     """Parse a number as it was written, 0.1 as one tenth.
+
+    Constructors have a parser of their own (`reticent.validation`): an audit shares no code with what planned the release.
 
     Raises ValueError or TypeError for what is none, or is too long.
     """
@@ -61,7 +64,6 @@ def _require_short_number(text: str) -> None:
 
 Checker = Callable[[Any], Any]
 MAX_TEXT_LENGTH = limits.MAX_TEXT_CHARACTERS
-MAX_COUNT = (1 << 53) - 1  # rows, people and the like: a double counts them exactly
 MAX_PARAMETER_DEPTH = 8  # tables and lists inside a parameter
 
 
