@@ -11,14 +11,7 @@ MOST_PARTICIPLES = 0.01
 """The share of functions whose name may begin with a participle."""
 
 
-UNDER_WAY = pytest.mark.xfail(strict=True, reason="the renames are under way")
-NOT_YET = {"public functions named by a participle or a preposition"}
-"""Rules that names of kernels still break; a rule that all keep must be taken from here."""
-
-
-@pytest.mark.parametrize(
-    "rule", [pytest.param(rule, marks=UNDER_WAY if rule in NOT_YET else ()) for rule in naming.RULES]
-)
+@pytest.mark.parametrize("rule", naming.RULES)
 def test_no_name_breaks_the_rule(rule: str):
     offenders = naming.RULES[rule]()
     assert not offenders, f"{len(offenders)} {rule}:\n" + "\n".join(offenders)

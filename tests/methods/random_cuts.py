@@ -61,7 +61,7 @@ class Drawn(rt.Mondrian):
         bound = bind_reachable_promises(cells, promises, self.name)
         apart = labels == "nodes" and not promises.union_closed
         spans = SpanLosses.from_domains(
-            cells.quasi, resolve_weights([domain.name for domain in cells.quasi], self.weights), apart=apart
+            cells.quasi, resolve_weights([domain.name for domain in cells.quasi], self.weights), disjoint=apart
         )
         nodes = PartitionNodes.from_cells(cells)
         chooser = DrawnCuts(

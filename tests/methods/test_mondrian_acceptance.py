@@ -78,7 +78,7 @@ def _every_cut(cells: Cells, promised: list, apart: bool) -> tuple[Acceptance, S
     nodes = PartitionNodes.from_cells(cells)
     accepts = Acceptance(bound, nodes)
     assert isinstance(accepts.rules, CapTables)
-    spans = SpanLosses.from_domains(cells.quasi, np.ones(len(cells.quasi)), apart=apart)
+    spans = SpanLosses.from_domains(cells.quasi, np.ones(len(cells.quasi)), disjoint=apart)
     none = np.full((1, 6), -1, np.int64), np.full(1, -1.0)
     chooser = LossCuts(nodes, accepts, spans, LOOK_AHEAD_NEVER)
     best, loss = chooser._weigh_candidates(np.array([0]), np.array([1]), CutMask.all(1), 400, none)

@@ -260,4 +260,4 @@ def test_spans_weigh_columns_as_asked():
         SpanLosses.from_domains(domains, np.array(weights)).losses(box)[0] for weights in ([1.0, 1.0], [2.0, 0.0])
     )
     np.testing.assert_allclose(weighed, plain * [2, 0])
-    assert nodes.SUBTREES_SHAPE in SpanLosses.from_domains(domains, np.ones(2), apart=True).shape[:, 0]
+    assert nodes.SUBTREES_SHAPE in SpanLosses.from_domains(domains, np.ones(2), disjoint=True).shape[:, 0]

@@ -115,12 +115,9 @@ def _generate_boxes(
     for first, unit in enumerate(units):  # the first child that has too few for one unit more
         if unit:
             yield [
-                ((j + 1) * w, rows + 1)
-                if child_index < first
-                else (j * w, (j + 1) * w)
-                if child_index == first
-                else (j * w, rows + 1)
-                for child_index, w in enumerate(units)
+                *(((j + 1) * before, rows + 1) for before in units[:first]),
+                (j * unit, (j + 1) * unit),
+                *((j * after, rows + 1) for after in units[first + 1 :]),
             ]
 
 

@@ -67,9 +67,10 @@ def _split_columns(target: AttackTarget, first: Iterable[str] | None) -> tuple[l
     names = [domain.name for domain in target.quasi]
     if len(names) < 2:
         raise RequestError("This attack needs two quasi-identifiers or more: one for each list.")
-    first_names = (
-        names[: (len(names) + 1) // 2] if first is None else [first] if isinstance(first, str) else list(first)
-    )
+    if first is None:
+        first_names = names[: (len(names) + 1) // 2]
+    else:
+        first_names = [first] if isinstance(first, str) else list(first)
     for name in first_names:
         if name not in names:
             raise RequestError(f"There is no quasi-identifier {name!r}.", attempt=suggest(str(name), names))

@@ -371,8 +371,8 @@ def _combine_verdicts(verdicts: Sequence[Verdict]) -> Verdict:
     for name in verdicts[0].achieved:
         values = [verdict.achieved[name] for verdict in verdicts]
         achieved[name] = None if None in values else (min if name in PARAMETERS_WORST_WHEN_LEAST else max)(values)
-    combined = False if False in outcomes else None if None in outcomes else True
-    return replace(verdicts[0], achieved=achieved, kept=combined)
+    undecided = None in outcomes and False not in outcomes
+    return replace(verdicts[0], achieved=achieved, kept=None if undecided else False not in outcomes)
 
 
 def _combine_risks(

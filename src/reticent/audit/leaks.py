@@ -416,7 +416,9 @@ def _format_stored_value(stored: Any) -> str:
 
 def _convert_to_stored(values: pl.Series) -> set[Any]:
     """Convert values to the form in which Parquet stores them: unsigned integers in the bits of signed ones."""
-    width = 32 if values.dtype == pl.UInt32 else 64 if values.dtype == pl.UInt64 else 0
+    width = 64 if values.dtype == pl.UInt64 else 0
+    if values.dtype == pl.UInt32:
+        width = 32
     integers = values.to_physical().to_list()
     return {value - (value >> (width - 1) << width) for value in integers} if width else set(integers)
 

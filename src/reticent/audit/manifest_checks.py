@@ -94,29 +94,34 @@ def find_disagreements(subject: Subject, job: Any) -> tuple[str, ...]:
     if [(stage.name, stage.parameters.get("kind")) for stage in subject.stages] != stages:
         disagreements.append("the stages are not those of the job")
     for entry in subject.columns:
-        if (column := job.columns.get(entry.name)) is None:
-            continue
-        if column.format != entry.format:
-            disagreements.append(f"column {entry.name!r} is read by another format than in the job")
-        label_options = (
-            column.labels if column.labels is not None and column.labels.style in ("snapped", "padded") else None
-        )
-        if label_options is not None and entry.labels != label_options.to_plain():
-            disagreements.append(f"the labels of {entry.name!r} are not those that the job asks for")
-        both_declare = column.domain is not None and entry.domain
-        if both_declare and _normalize_value(list(column.domain)) != _normalize_value(entry.domain):
-            disagreements.append(f"the domain of {entry.name!r} is not the job's")
-        if entry.role == Role.SENSITIVE and not _is_same_domain(column, subject):
-            disagreements.append(f"the domain of {entry.name!r} is not the job's")
-        if column.role != entry.role:
-            disagreements.append(f"column {entry.name!r} has another role than in the job")
-        elif entry.role != Role.INSENSITIVE and _is_given_hierarchy(column.hierarchy) and entry.hierarchy is not None:
-            tree = Hierarchy.of(column.hierarchy, entry.name).rows()
-            if sorted(tree) != sorted(entry.hierarchy):
-                disagreements.append(f"the hierarchy of {entry.name!r} is not the job's")
-        elif entry.role == Role.SENSITIVE and _is_given_hierarchy(column.hierarchy) and entry.type == "categorical":
-            disagreements.append(f"the hierarchy of {entry.name!r} is missing")
+        column = job.columns.get(entry.name)
+        if column is not None:
+            disagreements += _find_column_disagreements(entry, column, subject)
     return tuple(disagreements)
+
+
+def _find_column_disagreements(entry: ColumnEntry, column: Any, subject: Subject) -> list[str]:
+    """List how a column of the manifest differs from what the job declares about it."""
+    disagreements = []
+    if column.format != entry.format:
+        disagreements.append(f"column {entry.name!r} is read by another format than in the job")
+    has_wider_labels = column.labels is not None and column.labels.style in ("snapped", "padded")
+    if has_wider_labels and entry.labels != column.labels.to_plain():
+        disagreements.append(f"the labels of {entry.name!r} are not those that the job asks for")
+    both_declare = column.domain is not None and entry.domain
+    if both_declare and _normalize_value(list(column.domain)) != _normalize_value(entry.domain):
+        disagreements.append(f"the domain of {entry.name!r} is not the job's")
+    if entry.role == Role.SENSITIVE and not _is_same_domain(column, subject):
+        disagreements.append(f"the domain of {entry.name!r} is not the job's")
+    if column.role != entry.role:
+        disagreements.append(f"column {entry.name!r} has another role than in the job")
+    elif entry.role != Role.INSENSITIVE and _is_given_hierarchy(column.hierarchy) and entry.hierarchy is not None:
+        tree = Hierarchy.of(column.hierarchy, entry.name).rows()
+        if sorted(tree) != sorted(entry.hierarchy):
+            disagreements.append(f"the hierarchy of {entry.name!r} is not the job's")
+    elif entry.role == Role.SENSITIVE and _is_given_hierarchy(column.hierarchy) and entry.type == "categorical":
+        disagreements.append(f"the hierarchy of {entry.name!r} is missing")
+    return disagreements
 
 
 def _is_same_domain(column: Any, subject: Subject) -> bool:

@@ -115,7 +115,9 @@ class Audit:
         """
         if any(verdict.kept is False for verdict in self.promises):
             return "broken"
-        return "differs" if self.kept is False else "kept" if self.kept else "undecided"
+        if self.kept is False:
+            return "differs"
+        return "kept" if self.kept else "undecided"
 
     @property
     def achieved(self) -> dict[str, Any]:
@@ -233,10 +235,6 @@ def format_value(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     number = convert_to_plain(value)
-    return (
-        f"{number:,.4g}"
-        if isinstance(number, float) and abs(number) < 1e4
-        else f"{number:,}"
-        if isinstance(number, int | float)
-        else str(number)
-    )
+    if isinstance(number, float) and abs(number) < 1e4:
+        return f"{number:,.4g}"
+    return f"{number:,}" if isinstance(number, int | float) else str(number)

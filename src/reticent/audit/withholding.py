@@ -60,7 +60,10 @@ def check_stated_withholding(recount: RecomputedRelease, source: SourceCompariso
         return ()
     stage = stages[0]
     names = [entry.name for entry in recount.subject.find_columns_with_role(Role.SENSITIVE)]
-    columns = [stage.column] if stage.column else names if recount.subject.jointly else names[:1]
+    if stage.column:
+        columns = [stage.column]
+    else:
+        columns = names if recount.subject.jointly else names[:1]
     before, after = _count_values(recount, source, columns)
     kind = stage.parameters.get("kind", "calibrated")
     result = assess_withholding(kind, parse_parameter(stage.parameters["l"]), before, after)

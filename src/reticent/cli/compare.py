@@ -119,7 +119,9 @@ def compare(
     parameters = parse_sweeps(sweep)
     tables = parse_named_files(beside)
     read = _name_jobs(jobs, Job)
-    chosen: Any = None if attacks is None else () if attacks == "none" else split_names(attacks)
+    chosen: Any = attacks
+    if attacks is not None:
+        chosen = () if attacks == "none" else split_names(attacks)
     require_chart_possible(chart, privacy, chosen)
     left = None if budget is None else max(budget - (process_time() - began), 0.0)  # loading modules is a part of it
     with show_progress(json) as progress:
@@ -249,13 +251,9 @@ def print_comparison(found: Any) -> None:
 def _format_figure(name: str, value: Any) -> str:
     if value is None:
         return "-"
-    return (
-        f"{value / 1e6:.0f}"
-        if name == "memory"
-        else f"{value:.4f}"
-        if isinstance(value, float)
-        else format_number(value)
-    )
+    if name == "memory":
+        return f"{value / 1e6:.0f}"
+    return f"{value:.4f}" if isinstance(value, float) else format_number(value)
 
 
 def _print_privacy(rows: Sequence[Mapping[str, Any]]) -> None:

@@ -214,22 +214,11 @@ class Column:
         if self.format is not None:
             object.__setattr__(self, "type", parse_format_type(self.format, self.type))
         self._accept("missing")
-        order_field = COLUMN_FIELDS["order"]
-        if self.order is not None:
-            if not isinstance(self.order, list | tuple):
-                raise JobError(order_field.refusal, attempt=order_field.attempt)
-            object.__setattr__(self, "order", tuple(map(str, self.order)))
-            object.__setattr__(self, "type", "ordinal")
-        if self.type == "ordinal" and not self.order:
-            raise JobError("An ordinal column needs its values in order.", attempt=order_field.attempt)
+        self._check_order()
         if self.domain is not None:
             parse = parse_values if self.role is Role.SENSITIVE else parse_domain
             object.__setattr__(self, "domain", parse(self.domain))
-        for option, role in _ROLE_OF_OPTION.items():
-            if getattr(self, option) is not None and self.role is not role:
-                raise JobError(
-                    f"{option} is for {role.value} columns.", attempt=f"role = {role.value!r}, or leaving it out."
-                )
+        self._require_options_of_role()
         self._check_bounds()
         if self.labels is not None:
             object.__setattr__(self, "labels", LabelOptions.parse(self.labels))
@@ -241,6 +230,23 @@ class Column:
             value = getattr(self, name)
             if value is not None:
                 object.__setattr__(self, name, accept_parameter(COLUMN_FIELDS[name], value, name, "column"))
+
+    def _check_order(self) -> None:
+        field = COLUMN_FIELDS["order"]
+        if self.order is not None:
+            if not isinstance(self.order, list | tuple):
+                raise JobError(field.refusal, attempt=field.attempt)
+            object.__setattr__(self, "order", tuple(map(str, self.order)))
+            object.__setattr__(self, "type", "ordinal")
+        if self.type == "ordinal" and not self.order:
+            raise JobError("An ordinal column needs its values in order.", attempt=field.attempt)
+
+    def _require_options_of_role(self) -> None:
+        for option, role in _ROLE_OF_OPTION.items():
+            if getattr(self, option) is not None and self.role is not role:
+                raise JobError(
+                    f"{option} is for {role.value} columns.", attempt=f"role = {role.value!r}, or leaving it out."
+                )
 
     def _check_bounds(self) -> None:
         self._accept("bottom", "top")

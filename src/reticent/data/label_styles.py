@@ -205,9 +205,9 @@ def apply_label_style(
         return _style_line(domain, column, alone=alone)
     if isinstance(domain, BandDomain) and not domain.is_from_steward and style in (None, "snapped"):
         return _snap_bands(domain, column, alone, tree)
-    is_plain_tree = isinstance(domain, TreeDomain) and not isinstance(domain, BandDomain)
     if style is None:
         return domain
+    is_plain_tree = isinstance(domain, TreeDomain) and not isinstance(domain, BandDomain)
     if isinstance(domain, TreeDomain) and is_plain_tree and style in TREE_STYLES:
         return replace(domain, style=style)
     if is_plain_tree:
@@ -289,30 +289,32 @@ def _snap_bands(domain: BandDomain, column: Column, alone: Fraction, tree: Hiera
         return domain
     if domain.kind == "numeric":
         step = choose_round_step(Decimal(domain.texts[0]), Decimal(domain.texts[-1]))
-        places = find_number_steps(
-            domain.texts, step if has_fractions else max(step, Decimal(1)), are_whole=not has_fractions
-        )
+        if not has_fractions:
+            step = max(step, Decimal(1))
+        places = find_number_steps(domain.texts, step, are_whole=not has_fractions)
     else:
         values = parse_texts([text.strip()[:10] for text in domain.texts], domain.dtype)
         places = find_date_steps(values, choose_date_step(values))
     limits = _find_limits(domain, column)
     request = getattr(tree, "request", None) or {}
     node_ends = [parse_node_ends(str(request.get("build")), label) for label in domain.hierarchy.labels]
-    lower, upper = (
-        tuple(None if ends is None else _limit_end(domain, ends[side], limits, side) for ends in node_ends)
-        for side in (0, 1)
-    )
-    options = declared or LabelOptions("snapped")
+    lower = tuple(_limit_end(domain, ends, limits, 0) for ends in node_ends)
+    upper = tuple(_limit_end(domain, ends, limits, 1) for ends in node_ends)
     return replace(
         domain,
         ends=NodeEnds(lower, upper, _clip_steps(places, limits)),
-        label_options=options,
+        label_options=declared or LabelOptions("snapped"),
         is_requested=declared is not None,
     )
 
 
-def _limit_end(domain: BandDomain, end: str, limits: tuple[RangeEnd | None, RangeEnd | None], side: int) -> str:
-    """Return an end of a node, or the limit that it goes past."""
+def _limit_end(
+    domain: BandDomain, ends: tuple[str, str] | None, limits: tuple[RangeEnd | None, RangeEnd | None], side: int
+) -> str | None:
+    """Return the lower (0) or upper (1) end of a node, or the limit that it goes past; None if it has no ends."""
+    if ends is None:
+        return None
+    end = ends[side]
     limit = limits[side]
     if limit is None:
         return end
@@ -398,10 +400,8 @@ def _make_padded(
         )
     values = [Decimal(text) for text in domain.texts] if domain.kind == "numeric" else _to_physical(domain)
     with localcontext(Context(prec=60)):
-        first, last = (
-            np.array([int((value / unit).to_integral_value(rounding)) for value in values], object)
-            for rounding in (ROUND_FLOOR, ROUND_CEILING)
-        )
+        first = np.array([int((value / unit).to_integral_value(ROUND_FLOOR)) for value in values], object)
+        last = np.array([int((value / unit).to_integral_value(ROUND_CEILING)) for value in values], object)
         floor = int(first[code_span[0]]) // max_pad * max_pad
         ceiling = -(-int(last[code_span[1]]) // max_pad) * max_pad
     unlimited = PaddedDomain(

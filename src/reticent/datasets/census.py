@@ -317,7 +317,9 @@ def make_lookup_tables() -> LookupTables:
 def draw_people(words: NDArray[np.uint64]) -> dict[str, NDArray[np.integer]]:
     """Draw all nine attributes of the people of these words: ages and levels as they are, the rest as codes."""
     table = make_lookup_tables()
-    first, second, third = (words[:, i] for i in range(WORDS_PER_PERSON))
+    first = words[:, 0]
+    second = words[:, 1]
+    third = words[:, 2]
 
     def slot(word: NDArray[np.uint64], position: int) -> NDArray[np.int64]:
         return ((word >> np.uint64(64 - SLOT_BITS * (position + 1))) & np.uint64(SLOT_COUNT - 1)).view(np.int64)

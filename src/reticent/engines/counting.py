@@ -236,7 +236,8 @@ def _group_rows(lazy: pl.LazyFrame, name: str, doing: str) -> pl.DataFrame:
 
 def _sum_by_hash(parts: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
     """Add up the counts of equal hashes, in the order of hashes."""
-    hashes, row_counts = (np.concatenate(column) for column in zip(*parts, strict=True))
+    hashes = np.concatenate([part[0] for part in parts])
+    row_counts = np.concatenate([part[1] for part in parts])
     order = np.argsort(hashes, kind="stable")
     hashes = hashes[order]
     row_counts = row_counts[order]

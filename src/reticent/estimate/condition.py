@@ -66,7 +66,9 @@ Truth = tuple[np.ndarray, np.ndarray]  # where it is true, and where it is false
 def join_conditions(*parts: Condition | None) -> Condition | None:
     """Join by AND those of the conditions that are not None."""
     present = tuple(part for part in parts if part is not None)
-    return CompoundCondition(True, present) if len(present) > 1 else present[0] if present else None
+    if len(present) > 1:
+        return CompoundCondition(True, present)
+    return present[0] if present else None
 
 
 def list_atoms(condition: Condition | None) -> Iterator[Atom]:

@@ -410,16 +410,14 @@ class GroupEstimator:
         ends = pairs.ends(aggregate, withheld_rows)
         if ends is None:
             return NO_ANSWER if withheld_rows is None else answer_aggregate(withheld_rows, aggregate)
-        worth = (
-            number[chances.value]
-            if number is not None
-            else type_numbers.mean[chances.kind]
-            if type_numbers is not None
-            else weight
-        )
+        worth = weight
+        if number is not None:
+            worth = number[chances.value]
+        elif type_numbers is not None:
+            worth = type_numbers.mean[chances.kind]
         of_values_alone = number is not None and np.issubdtype(number.dtype, np.integer)
         whole = (of_values_alone or (type_numbers is not None and type_numbers.whole)) and aggregate != "avg"
-        lower, upper = (None if not np.isfinite(end) else round(end) if whole else float(end) for end in ends)
+        lower, upper = (_convert_end(end, whole=whole) for end in ends)
         estimate = _estimate_aggregate(aggregate, worth.astype(float), weight, chances, selected)
         return Answer(clamp_to_bounds(estimate, lower, upper), lower, upper)
 
@@ -490,6 +488,13 @@ def _find_common_pieces(meets: np.ndarray) -> np.ndarray | None:
     """Find the pieces with which rows meet the condition, if they are the same for all cells that meet it with any; else None."""
     inside = meets[meets.any(axis=1)]
     return None if not len(inside) or (inside != inside[0]).any() else inside[0]
+
+
+def _convert_end(end: float, *, whole: bool) -> float | None:
+    """Return a bound as the nearest whole number or as a double; None if it has no end."""
+    if not np.isfinite(end):
+        return None
+    return round(end) if whole else float(end)
 
 
 def _estimate_aggregate(

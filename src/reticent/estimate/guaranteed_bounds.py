@@ -292,7 +292,7 @@ def _bound_sum(
             ends = list(join_ends("sum", (ends[0], ends[1]), withheld_rows, always=True))
         elif whole:
             ends = [int(lower), int(upper)]
-        low, high = (None if not np.isfinite(end) else int(end) if whole else float(end) for end in ends)
+        low, high = (_convert_end(end, whole=whole) for end in ends)
         return Answer(estimate, low, high)
     low = _bound_mean(-lower, rows, UnpublishedRows.from_uncertain_rows(withheld_rows, -1))
     high = _bound_mean(upper, rows, UnpublishedRows.from_uncertain_rows(withheld_rows, 1))
@@ -325,7 +325,7 @@ def _bound_extreme(
     if withheld_rows is not None:
         ends = join_ends(aggregate, (lower, upper), withheld_rows, always=True)
         whole = bounds["sum_lower"].dtype.kind != "f"
-        lower, upper = (None if not np.isfinite(end) else int(end) if whole else float(end) for end in ends)
+        lower, upper = (_convert_end(end, whole=whole) for end in ends)
     shares = annotated.float_probabilities if is_min else annotated.float_probabilities[:, ::-1]
     beyond = np.clip(1 - np.cumsum(shares, axis=1), 0, 1)  # of one draw, past each value
     rows_by_target = np.bincount(annotated.find_targets(group), weights=selected_counts, minlength=len(shares))
@@ -334,6 +334,13 @@ def _bound_extreme(
     chance = -np.diff(all_beyond, prepend=1.0)
     expected = float(chance @ (numbers if is_min else numbers[::-1]))
     return Answer(clamp_to_bounds(expected, lower, upper), lower, upper)
+
+
+def _convert_end(end: float, *, whole: bool) -> float | None:
+    """Return a bound as a whole number or a double; None if it has no end."""
+    if not np.isfinite(end):
+        return None
+    return int(end) if whole else float(end)
 
 
 def mask_wanted_values(annotated: AnnotatedHierarchy, values: tuple[object, ...]) -> np.ndarray:

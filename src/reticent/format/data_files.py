@@ -313,7 +313,9 @@ def _find_type_family(type: Any) -> str:
     name = str(type).partition("[")[0].partition("(")[0].partition("<")[0]
     if name in TEXT_TYPES:
         return "text"
-    return "whole" if pa.types.is_integer(type) else "float" if pa.types.is_floating(type) else name
+    if pa.types.is_integer(type):
+        return "whole"
+    return "float" if pa.types.is_floating(type) else name
 
 
 def _read_csv_header(path: Path) -> list[str]:

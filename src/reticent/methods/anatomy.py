@@ -65,14 +65,14 @@ class Anatomy(Method):
         l = max(ceil(promise.l) for promise in diverse)
         value = cells.values[:, 0]
         null = cells.sensitive[0].null_code
-        known = np.flatnonzero(value != null) if null >= 0 else np.arange(len(cells))
-        totals = np.bincount(value[known], weights=cells.counts[known]).astype(np.int64)
+        cells_with_value = np.flatnonzero(value != null) if null >= 0 else np.arange(len(cells))
+        totals = np.bincount(value[cells_with_value], weights=cells.counts[cells_with_value]).astype(np.int64)
         require_eligible(totals, l, cells.sensitive[0].name)
         draw = rng.stream("anatomy")
         if self.grouping == "hilbert":
-            row, group, groups = self._group_along_curve(cells, known, len(totals), l, draw)
+            row, group, groups = self._group_along_curve(cells, cells_with_value, len(totals), l, draw)
         else:
-            by_value = known[np.argsort(value[known], kind="stable")]
+            by_value = cells_with_value[np.argsort(value[cells_with_value], kind="stable")]
             row = np.repeat(by_value.astype(np.int32), cells.counts[by_value])
             ends = np.cumsum(totals)
             for first, end in zip((ends - totals).tolist(), ends.tolist(), strict=True):
@@ -87,25 +87,25 @@ class Anatomy(Method):
         return Recipe(cells, row, group, np.broadcast_to(np.int64(1), len(row)), groups)
 
     def _group_along_curve(
-        self, cells: Cells, known: np.ndarray, values: int, l: int, draw: np.random.Generator
+        self, cells: Cells, cells_with_value: np.ndarray, values: int, l: int, draw: np.random.Generator
     ) -> tuple[np.ndarray, np.ndarray, int]:
         """Deal each eligible piece of the curve by itself; return rows, their groups, and the number of groups."""
-        known = known[np.argsort(compute_curve_keys(cells)[known], kind="stable")]
-        row = np.repeat(known.astype(np.int32), cells.counts[known])
-        held = cells.values[row, 0].astype(np.int16 if values < 1 << 15 else np.int32)
-        order, group, groups = deal_rows(held, find_piece_starts(held, values, l), l, draw)
+        cells_with_value = cells_with_value[np.argsort(compute_curve_keys(cells)[cells_with_value], kind="stable")]
+        row = np.repeat(cells_with_value.astype(np.int32), cells.counts[cells_with_value])
+        row_values = cells.values[row, 0].astype(np.int16 if values < 1 << 15 else np.int32)
+        order, group, groups = deal_rows(row_values, find_piece_starts(row_values, values, l), l, draw)
         return row[order], group, groups
 
 
 def require_eligible(totals: np.ndarray, l: int, column: str) -> None:
     rows = int(totals.sum())
-    most = int(totals.max(initial=0))
-    if rows < l or l * most > rows:
-        share = most / rows if rows else 0.0
-        supported = rows // most if most else 0
+    largest = int(totals.max(initial=0))
+    if rows < l or l * largest > rows:
+        share = largest / rows if rows else 0.0
+        supported = rows // largest if largest else 0
         raise PromiseUnreachable(
             f"l = {l} on {column!r} cannot be met by anatomy.",
-            why=f"The most frequent of its values has {most:,} of {rows:,} rows, a share of {share:.4f}; one in {l} is allowed.",
+            why=f"The most frequent of its values has {largest:,} of {rows:,} rows, a share of {share:.4f}; one in {l} is allowed.",
             attempt=f'l = {supported} or less, or a stage before: [[prepare]] name = "suppression", l = {l}.',
         )
 
@@ -118,40 +118,40 @@ def compute_curve_keys(cells: Cells) -> np.ndarray:
     return keys
 
 
-def find_piece_starts(held: np.ndarray, values: int, l: int) -> np.ndarray:
+def find_piece_starts(row_values: np.ndarray, values: int, l: int) -> np.ndarray:
     """Find where to cut rows in curve order: in halves, or nearly, as long as both sides are l-eligible.  Loops over depth only."""
-    starts = np.array([0, len(held)])
-    done = np.zeros(1, bool)
-    while not done.all():
+    starts = np.array([0, len(row_values)])
+    finished = np.zeros(1, bool)
+    while not finished.all():
         sizes = np.diff(starts)
-        done |= sizes < 2 * l
+        finished |= sizes < 2 * l
         cut = np.zeros(len(sizes), np.int64)
-        for part, whole in CUT_SHARES:
-            left = np.flatnonzero(~done & (cut == 0))
-            at = starts[left] + sizes[left] * part // whole
-            ends = np.sort(np.concatenate([starts, at]))
-            fits = _are_eligible(held, ends, values, l)
-            first = np.searchsorted(ends, starts[left], side="right") - 1
-            cut[left] = np.where(fits[first] & fits[first + 1], at, 0)
+        for part, parts in CUT_SHARES:
+            uncut = np.flatnonzero(~finished & (cut == 0))
+            places = starts[uncut] + sizes[uncut] * part // parts
+            ends = np.sort(np.concatenate([starts, places]))
+            fits = _are_eligible(row_values, ends, values, l)
+            first = np.searchsorted(ends, starts[uncut], side="right") - 1
+            cut[uncut] = np.where(fits[first] & fits[first + 1], places, 0)
         split = cut > 0
-        done |= ~split
+        finished |= ~split
         order = np.argsort(np.concatenate([starts[:-1], cut[split]]), kind="stable")
-        done = np.concatenate([done, np.zeros(int(split.sum()), bool)])[order]
+        finished = np.concatenate([finished, np.zeros(int(split.sum()), bool)])[order]
         starts = np.sort(np.concatenate([starts, cut[split]]))
     return starts
 
 
-def _are_eligible(held: np.ndarray, ends: np.ndarray, values: int, l: int) -> np.ndarray:
+def _are_eligible(row_values: np.ndarray, ends: np.ndarray, values: int, l: int) -> np.ndarray:
     """Tell which of the pieces are l-eligible."""
     sizes = np.diff(ends)
     piece = np.repeat(np.arange(len(sizes)), sizes)
-    key, count = np.unique(piece * values + held, return_counts=True)
-    most = np.maximum.reduceat(count, np.flatnonzero(np.diff(key // values, prepend=-1)))
-    return l * most <= sizes
+    key, count = np.unique(piece * values + row_values, return_counts=True)
+    largest = np.maximum.reduceat(count, np.flatnonzero(np.diff(key // values, prepend=-1)))
+    return l * largest <= sizes
 
 
 def deal_rows(
-    held: np.ndarray, starts: np.ndarray, l: int, rng: np.random.Generator
+    row_values: np.ndarray, starts: np.ndarray, l: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray, int]:
     """Deal each piece's rows in turn to floor(size / l) groups.
 
@@ -159,11 +159,11 @@ def deal_rows(
     """
     sizes = np.diff(starts)
     groups = sizes // l
-    order = rng.permutation(len(held)).astype(np.int32)
-    order = order[np.argsort(held[order], kind="stable")]
+    order = rng.permutation(len(row_values)).astype(np.int32)
+    order = order[np.argsort(row_values[order], kind="stable")]
     piece = np.repeat(np.arange(len(sizes)), sizes)
     order = order[np.argsort(piece[order], kind="stable")]
-    place = np.arange(len(held)) - np.repeat(starts[:-1], sizes)
+    place = np.arange(len(row_values)) - np.repeat(starts[:-1], sizes)
     first = np.cumsum(groups) - groups
     return order, np.repeat(first, sizes) + place % np.repeat(groups, sizes), int(groups.sum())
 
@@ -174,9 +174,9 @@ def add_rows_without_value(
     """Deal rows without a value onto the groups in turn; a group may not hold too many of them either."""
     dealt = np.arange(len(missing)) % groups
     sizes = np.bincount(group, minlength=groups) + np.bincount(dealt, minlength=groups)
-    held = np.bincount(dealt, minlength=groups)
+    missing_counts = np.bincount(dealt, minlength=groups)
     caps = [promise.l for promise in promises if isinstance(promise, ProbabilisticLDiversity | EntropyLDiversity)]
-    if not all(shares_at_most(held, 1 / cap, sizes).all() for cap in caps):
+    if not all(shares_at_most(missing_counts, 1 / cap, sizes).all() for cap in caps):
         raise PromiseUnreachable(
             f"l-diversity on {column!r} cannot be met by anatomy: {len(missing):,} of {len(row) + len(missing):,} rows have no value.",
             attempt="withholding rows whose value is missing.",

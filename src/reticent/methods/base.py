@@ -32,12 +32,12 @@ from reticent.recipe.recipe import PreparedCells, Recipe
 from reticent.validation import make_weight_error
 
 
-def require_few_values(method: str, cells: Cells, column: int, most: int) -> None:
+def require_few_values(method: str, cells: Cells, column: int, max_values: int) -> None:
     """Refuse too many sensitive values, before anything is planned."""
-    held = int((cells.totals(column) > 0).sum())
-    if held > most:
+    distinct = int((cells.totals(column) > 0).sum())
+    if distinct > max_values:
         raise ColumnError(
-            f"The sensitive column {cells.sensitive[column].name!r} has {held:,} different values; {method} takes {most:,} at most.",
+            f"The sensitive column {cells.sensitive[column].name!r} has {distinct:,} different values; {method} takes {max_values:,} at most.",
             why="What it computes grows with the square of their number, or faster.",
             attempt='fewer values (rounded, or grouped), or method = "mondrian".',
         )
@@ -121,17 +121,21 @@ def _explain_broken_promise(cells: Cells, promise: Promise) -> tuple[str, str]:
     if not isinstance(promise, CountCappedPromise):
         return ("All rows in one group break it.", "a weaker promise.")
     if not getattr(promise, "needs_sensitive", False):
-        least = Promises((promise,)).bind(cells).least_size
-        each = cells.rows_per_person if getattr(promise, "counts_persons", False) else 1
-        many = "" if each == 1 else f" ({least // each} persons of up to {each} rows each)"
-        return (
-            f"A group needs {least} rows{many}, and the table has {cells.rows}.",
-            f"k = {cells.rows // each} or less, or more rows.",
+        least_size = Promises((promise,)).bind(cells).least_size
+        rows_per_person = cells.rows_per_person if getattr(promise, "counts_persons", False) else 1
+        persons = (
+            ""
+            if rows_per_person == 1
+            else f" ({least_size // rows_per_person} persons of up to {rows_per_person} rows each)"
         )
-    at = cells.find_sensitive(getattr(promise, "column", None))
-    column = cells.sensitive[at].name
-    for caps in promise.caps(cells.totals(at), cells.sensitive[at].null_code):
-        totals = exclude_value(cells.totals(at), caps.without)
+        return (
+            f"A group needs {least_size} rows{persons}, and the table has {cells.rows}.",
+            f"k = {cells.rows // rows_per_person} or less, or more rows.",
+        )
+    column_index = cells.find_sensitive(getattr(promise, "column", None))
+    column = cells.sensitive[column_index].name
+    for caps in promise.caps(cells.totals(column_index), cells.sensitive[column_index].null_code):
+        totals = exclude_value(cells.totals(column_index), caps.without)
         if not caps.allows(totals[None, :])[0]:
             return _explain_broken_caps(column, totals, caps)
     return ("", "")
@@ -148,15 +152,15 @@ def _explain_broken_caps(column: str, totals: np.ndarray, caps: Caps) -> tuple[s
         why = f"A group needs {caps.least_distinct} distinct values, and {column!r} has {distinct}."
         return why, f"at most {distinct} distinct values."
     if caps.upper is not None:
-        over = [
+        excesses = [
             Fraction(int(c), rows) / Fraction(int(a), int(b)) if a else Fraction(rows + 1)
             for c, (a, b) in zip(totals, caps.upper, strict=True)
             if c
         ]
-        worst = np.flatnonzero(totals)[over.index(max(over))]
+        worst = np.flatnonzero(totals)[excesses.index(max(excesses))]
         share = int(totals[worst]) / rows
         cap = caps.upper[worst, 0] / caps.upper[worst, 1]
-        if max(over) > 1:
+        if max(excesses) > 1:
             why = f"One value of {column!r} has a share of {share:.4f}{besides}, and may have at most {cap:.4f} of a group."
             return why, f"a promise that allows a share of {share:.4f}, or withholding rows with that value."
     return f"A value of {column!r} is rarer in the table than a group may have it.", "a weaker promise."
@@ -165,17 +169,17 @@ def _explain_broken_caps(column: str, totals: np.ndarray, caps: Caps) -> tuple[s
 def resolve_weights(names: Sequence[str], weights: Mapping[str, Any] | None) -> np.ndarray:
     """Return the weight of each quasi-identifier, 1 for one that is not named; at least one must be above 0."""
     _require_valid_weights(weights)
-    given = dict(weights or {})
-    for column in given:
+    named_weights = dict(weights or {})
+    for column in named_weights:
         if column not in names:
             raise JobError(
                 f"A weight is given for {quote_list([column])}, which is not a quasi-identifier.",
                 attempt=suggest(column, names),
             )
-    found = np.array([float(parse_fraction(given.get(name, 1))) for name in names])
-    if len(found) and not found.sum() > 0:
+    resolved = np.array([float(parse_fraction(named_weights.get(name, 1))) for name in names])
+    if len(resolved) and not resolved.sum() > 0:
         raise JobError("All weights are 0: no column's loss would count.", attempt="a weight above 0 for one column.")
-    return found
+    return resolved
 
 
 def _require_valid_weights(weights: Mapping[str, Any] | None) -> None:

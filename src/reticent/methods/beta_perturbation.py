@@ -111,38 +111,38 @@ def solve_optimal_matrix(
     programme = _LinearProgram(m)
     i, v = (axis.ravel() for axis in np.indices((m, m)))
     cell = i * m + v
-    seen = m * m + v
+    column_sum = m * m + v
     common = m * m + m + v
     # p_i M[i][v] <= f_i S_v, and two-sided the reverse with 1 / (1 + gain)
-    programme.add_inequality([(cell, prior[i]), (seen, -prior[i] * (1 + cap[i]))], m * m, 0)
+    programme.add_inequality([(cell, prior[i]), (column_sum, -prior[i] * (1 + cap[i]))], m * m, 0)
     if two_sided:
-        programme.add_inequality([(cell, -prior[i]), (seen, prior[i] / (1 + cap[i]))], m * m, 0)
+        programme.add_inequality([(cell, -prior[i]), (column_sum, prior[i] / (1 + cap[i]))], m * m, 0)
     programme.add_inequality([(common, 1.0), (cell, -1.0)], m * m, 0)  # b_v <= M[i][v]
-    one = np.arange(m)
-    whole = [(np.full(m, m * m + m + u), np.where(one == u, 1.0, -1.0)) for u in range(m)]
+    values = np.arange(m)
+    terms = [(np.full(m, m * m + m + u), np.where(values == u, 1.0, -1.0)) for u in range(m)]
     # 2 (M[i][i] - b_i) >= 1 - sum b + margin
-    programme.add_inequality([(one * m + one, -2.0), *whole], m, -1 - margin)
+    programme.add_inequality([(values * m + values, -2.0), *terms], m, -1 - margin)
     gain = np.zeros(m * m + 2 * m)
-    gain[one * m + one] = -prior
+    gain[values * m + values] = -prior
     bound, right = programme.matrix(coo_array)
     equal, sums = _build_sum_equalities(prior, coo_array)
-    found = linprog(gain, A_ub=bound, b_ub=right, A_eq=equal, b_eq=sums, method="highs")
-    if found.status != 0:
+    solution = linprog(gain, A_ub=bound, b_ub=right, A_eq=equal, b_eq=sums, method="highs")
+    if solution.status != 0:
         raise PromiseUnreachable(
             "No matrix keeps the promise under this conditioning constraint.",
             why=f"The linear programme over {m} values ended without a solution.",
             attempt='a smaller conditioning, or matrix = "rank-one".',
         )
-    return np.maximum(found.x[: m * m].reshape(m, m), 0)
+    return np.maximum(solution.x[: m * m].reshape(m, m), 0)
 
 
 def _build_sum_equalities(prior: np.ndarray, coo_array):
     """Build the equalities: each row sums to 1, and S_v is the sum of p_i M[i][v]."""
     m = len(prior)
     i, v = (axis.ravel() for axis in np.indices((m, m)))
-    one = np.arange(m)
-    columns = np.concatenate([i * m + v, i * m + v, m * m + one])
-    rows = np.concatenate([i, m + v, m + one])
+    value_range = np.arange(m)
+    columns = np.concatenate([i * m + v, i * m + v, m * m + value_range])
+    rows = np.concatenate([i, m + v, m + value_range])
     values = np.concatenate([np.ones(m * m), prior[i], -np.ones(m)])
     equal = coo_array((values, (rows, columns)), shape=(2 * m, m * m + 2 * m)).tocsr()
     return equal, np.append(np.ones(m), np.zeros(m))
@@ -173,10 +173,10 @@ def round_to_safe_matrix(floats: np.ndarray, p: Sequence[Fraction], mixed: float
     prior = np.array([float(x) for x in p])
     floats = floats / floats.sum(axis=1, keepdims=True)
     blended = (1 - mixed) * floats + mixed * (prior @ floats)
-    whole = np.floor(blended * MATRIX_SCALE).astype(np.int64)
-    rest = MATRIX_SCALE - whole.sum(axis=1)
-    whole[np.arange(len(p)), blended.argmax(axis=1)] += rest
-    return [[int(entry) for entry in row] for row in whole]
+    entries = np.floor(blended * MATRIX_SCALE).astype(np.int64)
+    rest = MATRIX_SCALE - entries.sum(axis=1)
+    entries[np.arange(len(p)), blended.argmax(axis=1)] += rest
+    return [[int(entry) for entry in row] for row in entries]
 
 
 CHUNK_ROWS = 1 << 20  # rows that are redrawn together, and those of one cell beyond
@@ -225,8 +225,10 @@ class BetaPerturbation(Method):
         two_sided = any(promise.two_sided for promise in likeness)
         if self.matrix == "theorem3":
             matrix, negative = build_theorem3_matrix(p, gains)
-            if over := [found for posterior in posteriors if (found := posterior.excess(matrix, counts)) is not None]:
-                raise make_theorem3_refusal(negative, len(p), max(over))
+            if excesses := [
+                excess for posterior in posteriors if (excess := posterior.excess(matrix, counts)) is not None
+            ]:
+                raise make_theorem3_refusal(negative, len(p), max(excesses))
         else:
             matrix = build_rank_one_matrix(p, gains, two_sided=two_sided)
         if self.matrix == "optimal" and matrix[0][0] < MATRIX_SCALE:
@@ -265,11 +267,11 @@ def require_single_column(cells: Cells, promises: Promises) -> int:
     return 0
 
 
-def make_theorem3_refusal(negative: int, values: int, over: float) -> PromiseUnreachable:
+def make_theorem3_refusal(negative: int, values: int, excess: float) -> PromiseUnreachable:
     return PromiseUnreachable(
         "The matrix of theorem 3 does not keep this promise.",
         why=f"Of its {values} alphas {negative} are negative, which the theorem does not allow and does not prevent; "
-        f"the belief in a value can exceed its cap by {over:.3g}.",
+        f"the belief in a value can exceed its cap by {excess:.3g}.",
         attempt='matrix = "rank-one", which is always valid.',
     )
 
@@ -283,19 +285,19 @@ def perturb_cells(
     rank[occurring] = np.arange(len(occurring))
     last = np.cumsum(cells.counts)
     tally = np.zeros(len(occurring), np.int64)
-    found = []
+    parts = []
     begin = 0
     while begin < len(cells):
         end = max(int(np.searchsorted(last, last[begin] + CHUNK_ROWS)), begin + 1)
         counts = cells.counts[begin:end].copy()
         of_cell = rank[cells.values[begin:end, 0]]
-        drawn = rng.integers(0, MATRIX_SCALE, int(counts.sum()), dtype=np.int64)
-        room = np.empty((int(np.minimum(counts, len(occurring)).sum()), 3), np.int64)
-        entries = room[: count_perturbed(counts, of_cell, until, drawn, tally, room)]
+        draws = rng.integers(0, MATRIX_SCALE, int(counts.sum()), dtype=np.int64)
+        buffer = np.empty((int(np.minimum(counts, len(occurring)).sum()), 3), np.int64)
+        entries = buffer[: count_perturbed(counts, of_cell, until, draws, tally, buffer)]
         cell, outcome = entries[:, :2].astype(np.int32).T
-        found.append((cell + np.int32(begin), outcome, entries[:, 2].copy()))
+        parts.append((cell + np.int32(begin), outcome, entries[:, 2].copy()))
         begin = end
-    cell, outcome, quota = map(np.concatenate, zip(*found, strict=True))
+    cell, outcome, quota = map(np.concatenate, zip(*parts, strict=True))
     return PerturbedRecipe(
         cells,
         cell,

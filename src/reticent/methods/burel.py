@@ -64,13 +64,13 @@ class ValueBuckets:
     def allow(self, nodes: np.ndarray) -> np.ndarray:
         """Tell which classes with these rows of each bucket keep their caps whatever values the rows have (theorem 1)."""
         fine = nodes.sum(axis=1) > 0
-        for way, without in enumerate(self.leaves_out):
-            size = nodes.sum(axis=1) - (nodes[:, self.alone] if without else 0)
-            drawn = nodes.copy()
-            if without:
-                drawn[:, self.alone] = 0
-            fine &= (drawn * self.upper[way, :, 1] <= self.upper[way, :, 0] * size[:, None]).all(axis=1)
-            fine &= (drawn * self.lower[way, :, 1] >= self.lower[way, :, 0] * size[:, None]).all(axis=1)
+        for way, leaves_null_out in enumerate(self.leaves_out):
+            size = nodes.sum(axis=1) - (nodes[:, self.alone] if leaves_null_out else 0)
+            bucket_rows = nodes.copy()
+            if leaves_null_out:
+                bucket_rows[:, self.alone] = 0
+            fine &= (bucket_rows * self.upper[way, :, 1] <= self.upper[way, :, 0] * size[:, None]).all(axis=1)
+            fine &= (bucket_rows * self.lower[way, :, 1] >= self.lower[way, :, 0] * size[:, None]).all(axis=1)
         return fine
 
 
@@ -117,13 +117,13 @@ def partition_values(
     for e in range(1, len(ascending) + 1):
         best = fewest[e - 1] + 1
         first = e
-        together = counts[e - 1]
+        run_rows = counts[e - 1]
         strictest = [pairs[e - 1] for pairs, _ in bounds]
         for b in range(e - 1, 0, -1):
-            together += counts[b - 1]
+            run_rows += counts[b - 1]
             strictest = [_choose_smaller(pairs[b - 1], cap) for (pairs, _), cap in zip(bounds, strictest, strict=True)]
             if any(
-                together * d * share_denominator > n * rows * share_numerator
+                run_rows * d * share_denominator > n * rows * share_numerator
                 for (n, d), (_, rows) in zip(strictest, bounds, strict=True)
             ):
                 break  # more values and a rarer one: no longer run is combinable
@@ -148,18 +148,18 @@ def _to_pair(cap: np.ndarray) -> tuple[int, int]:
     return int(cap[0]), int(cap[1])
 
 
-def _choose_smaller(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
-    return one if one[0] * other[1] <= other[0] * one[1] else other
+def _choose_smaller(ratio: tuple[int, int], other_ratio: tuple[int, int]) -> tuple[int, int]:
+    return ratio if ratio[0] * other_ratio[1] <= other_ratio[0] * ratio[1] else other_ratio
 
 
 def _find_strictest_cap(pairs: np.ndarray | None, run: list[int], otherwise: tuple[int, int]) -> tuple[int, int]:
     """Find the strictest cap of a run; lower caps are only looked up for runs of one value."""
     if pairs is None:
         return otherwise
-    found = _to_pair(pairs[run[0]])
+    strictest = _to_pair(pairs[run[0]])
     for v in run[1:]:
-        found = _choose_smaller(_to_pair(pairs[v]), found)
-    return found
+        strictest = _choose_smaller(_to_pair(pairs[v]), strictest)
+    return strictest
 
 
 TIGHTER_SHARES = (
@@ -191,7 +191,7 @@ class Burel(Method):
         check_parameters(self)
 
     def plan(self, cells: Cells, promises: Promises, rng: Random) -> Recipe:
-        column, family, least = find_protected_column(promises, cells)
+        column, family, least_size = find_protected_column(promises, cells)
         name = cells.sensitive[column].name
         totals = np.bincount(family, weights=cells.totals(column)).astype(np.int64)
         require_several_values(self.name, name, totals)
@@ -203,9 +203,9 @@ class Burel(Method):
                 for cap in to_family_likeness(promise).caps(totals, null)
             ]
         )
-        for share in (self.share, *(less for less in TIGHTER_SHARES if less < self.share)):
+        for share in (self.share, *(tighter for tighter in TIGHTER_SHARES if tighter < self.share)):
             buckets = bucket_values(totals, caps, null, share)
-            sizes = split_into_classes(buckets.sizes, partial(are_allowed_classes, buckets, least))
+            sizes = split_into_classes(buckets.sizes, partial(are_allowed_classes, buckets, least_size))
             if len(sizes) > 1:
                 break
         else:
@@ -225,27 +225,27 @@ def find_protected_column(promises: Promises, cells: Cells) -> tuple[int, np.nda
             attempt='method = "mondrian" for several.',
         )
     persons = max((promise.k for promise in promises if isinstance(promise, KAnonymity)), default=0)
-    least = max(persons * cells.rows_per_person, 1)
-    if least > cells.rows:
+    least_size = max(persons * cells.rows_per_person, 1)
+    if least_size > cells.rows:
         raise PromiseUnreachable(
-            f"k = {persons} cannot be met: a class needs {pluralize(least, 'row')}, the table has {pluralize(cells.rows, 'row')}."
+            f"k = {persons} cannot be met: a class needs {pluralize(least_size, 'row')}, the table has {pluralize(cells.rows, 'row')}."
         )
     column = columns.pop()
     domain = cells.sensitive[column]
     first = about[0]
     family = first.families(domain) if isinstance(first, SemanticLikeness) else np.arange(domain.size)
-    return column, family, least
+    return column, family, least_size
 
 
 def select_value_promises(promises: Promises) -> list[BetaLikeness | SemanticLikeness]:
     """Select the promises except those about the number of people in a class."""
-    given: list[BetaLikeness | SemanticLikeness | KAnonymity] = promises.require_models(*Burel.keeps)
-    return [promise for promise in given if not isinstance(promise, KAnonymity)]
+    all_promises: list[BetaLikeness | SemanticLikeness | KAnonymity] = promises.require_models(*Burel.keeps)
+    return [promise for promise in all_promises if not isinstance(promise, KAnonymity)]
 
 
-def are_allowed_classes(buckets: ValueBuckets, least: int, nodes: np.ndarray) -> np.ndarray:
+def are_allowed_classes(buckets: ValueBuckets, least_size: int, nodes: np.ndarray) -> np.ndarray:
     """Tell which nodes, by the rows they draw from each bucket, may be classes."""
-    return buckets.allow(nodes) & (nodes.sum(axis=1) >= least)
+    return buckets.allow(nodes) & (nodes.sum(axis=1) >= least_size)
 
 
 def to_family_likeness(promise: BetaLikeness | SemanticLikeness) -> BetaLikeness:
@@ -258,20 +258,20 @@ def require_several_classes(name: str, totals: np.ndarray, buckets: ValueBuckets
 
     Where a rare value is the reason, another kind of release serves better.
     """
-    left = buckets.sizes // 2
-    halves = np.stack([left, buckets.sizes - left])
-    if left.sum() and buckets.allow(halves).all():
+    half = buckets.sizes // 2
+    halves = np.stack([half, buckets.sizes - half])
+    if half.sum() and buckets.allow(halves).all():
         return  # k asks for a class this large
     cap = buckets.upper[0]
     size = np.maximum(halves.sum(axis=1), 1)[:, None]
     tightest = int((halves * cap[:, 1] / np.maximum(cap[:, 0] * size, 1)).max(axis=0).argmax())
     rows = int(totals.sum())
-    held = int(totals[buckets.of_value == tightest].min())
+    fewest_rows = int(totals[buckets.of_value == tightest].min())
     numerator, denominator = (int(part) for part in cap[tightest])
     needed = -(-denominator // max(numerator, 1))
     raise PromiseUnreachable(
         f"beta-likeness on {name!r} leaves burel a single class: the whole table.",
-        why=f"One value has {held} of {rows} rows and may reach a frequency of {numerator / denominator:.4g} in a class, so a class "
+        why=f"One value has {fewest_rows} of {rows} rows and may reach a frequency of {numerator / denominator:.4g} in a class, so a class "
         f"that holds it needs at least {needed} rows; half of the table cannot hold its share of it.",
         attempt='a larger beta, withholding so rare a value, or method = "beta-perturbation".',
     )

@@ -36,13 +36,13 @@ def split_into_classes(sizes: np.ndarray, allow: Callable[[np.ndarray], np.ndarr
     leaves = []
     places = []
     while len(nodes):
-        left = nodes // 2
-        right = nodes - left
-        split = (left.sum(axis=1) > 0) & (right.sum(axis=1) > 0)
-        split[split] = allow(left[split]) & allow(right[split])
+        half = nodes // 2
+        other_half = nodes - half
+        split = (half.sum(axis=1) > 0) & (other_half.sum(axis=1) > 0)
+        split[split] = allow(half[split]) & allow(other_half[split])
         leaves.append(nodes[~split])
         places.append(place[~split])
-        nodes = np.concatenate([left[split], right[split]])
+        nodes = np.concatenate([half[split], other_half[split]])
         place = np.concatenate([place[split], place[split] + step])
         step >>= np.uint64(1)
     return np.ascontiguousarray(np.concatenate(leaves)[np.argsort(np.concatenate(places))])
@@ -70,22 +70,24 @@ def retrieve_classes(
     """
     bits = choose_curve_bits(cells)
     points = compute_grid(cells, bits, stretch=axes == "stretched")
-    taken, place = (_fill_along_curve if fill == "curve" else _fill_nearest_rows)(
+    takes, place = (_fill_along_curve if fill == "curve" else _fill_nearest_rows)(
         points, bits, bucket, cells.counts, sizes, rng
     )
-    return Recipe(cells, place[taken[:, 0]], taken[:, 1].copy(), taken[:, 2].copy(), len(sizes))
+    return Recipe(cells, place[takes[:, 0]], takes[:, 1].copy(), takes[:, 2].copy(), len(sizes))
 
 
 def choose_curve_bits(cells: Cells) -> int:
     """Choose the bits of an axis: as many as the largest column needs, and as fit a 63-bit key."""
-    most = max((domain.size for domain in cells.quasi), default=1)
-    return min(max(int(most - 1).bit_length(), 1), max(KEY_BITS // max(len(cells.quasi), 1), 1), MAX_AXIS_BITS)
+    largest = max((domain.size for domain in cells.quasi), default=1)
+    return min(max(int(largest - 1).bit_length(), 1), max(KEY_BITS // max(len(cells.quasi), 1), 1), MAX_AXIS_BITS)
 
 
 def compute_grid(cells: Cells, bits: int, *, stretch: bool) -> np.ndarray:
     """Compute (cells, axes) whole coordinates below 2^bits."""
     side = (1 << bits) - 1
-    columns = [_compute_coordinates(domain, side, stretch)[cells.codes[:, at]] for at, domain in enumerate(cells.quasi)]
+    columns = [
+        _compute_coordinates(domain, side, stretch)[cells.codes[:, index]] for index, domain in enumerate(cells.quasi)
+    ]
     return np.ascontiguousarray(np.column_stack(columns)) if columns else np.zeros((len(cells), 1), np.int64)
 
 
@@ -102,13 +104,13 @@ def _compute_coordinates(domain: Domain, side: int, stretch: bool) -> np.ndarray
     return steps.astype(np.int64)
 
 
-def _draw_seeds(left: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, int]:
+def _draw_seeds(remaining: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, int]:
     """Return every row in random order, as place << bits | offset, and the bits."""
-    bits = int(left.max(initial=1)).bit_length()
-    if len(left).bit_length() + bits > KEY_BITS:
+    bits = int(remaining.max(initial=1)).bit_length()
+    if len(remaining).bit_length() + bits > KEY_BITS:
         raise InternalError("Rows are too many to be numbered.")
-    rows = np.arange(int(left.sum()), dtype=np.int64)
-    rows += np.repeat((np.arange(len(left)) << bits) - (np.cumsum(left) - left), left)
+    rows = np.arange(int(remaining.sum()), dtype=np.int64)
+    rows += np.repeat((np.arange(len(remaining)) << bits) - (np.cumsum(remaining) - remaining), remaining)
     rng.shuffle(rows)
     return rows, bits
 
@@ -128,13 +130,19 @@ def _fill_along_curve(
     keys = np.empty(len(points), np.int64)
     compute_hilbert_keys(np.ascontiguousarray(points[:, : KEY_BITS // bits]), bits, keys)
     place = np.lexsort((keys, bucket))
-    left = counts[place]
-    chains = np.tile(np.arange(len(left) + 2, dtype=np.int64), (2, 1))
-    taken = _allocate_takes(len(left), sizes)
+    remaining = counts[place]
+    chains = np.tile(np.arange(len(remaining) + 2, dtype=np.int64), (2, 1))
+    takes = _allocate_takes(len(remaining), sizes)
     entries = fill_along(
-        keys[place], left, _find_bucket_starts(bucket, sizes.shape[1]), sizes, *_draw_seeds(left, rng), chains, taken
+        keys[place],
+        remaining,
+        _find_bucket_starts(bucket, sizes.shape[1]),
+        sizes,
+        *_draw_seeds(remaining, rng),
+        chains,
+        takes,
     )
-    return taken[:entries], place
+    return takes[:entries], place
 
 
 def _fill_nearest_rows(
@@ -142,20 +150,20 @@ def _fill_nearest_rows(
 ):
     starts = _find_bucket_starts(bucket, sizes.shape[1])
     place, box, alive = _build_bucket_trees(points, np.argsort(bucket, kind="stable"), starts, counts)
-    left = counts[place]
-    taken = _allocate_takes(len(left), sizes)
+    remaining = counts[place]
+    takes = _allocate_takes(len(remaining), sizes)
     stack = np.empty((256, 2), np.int64)
     entries = fill_nearest(
         np.ascontiguousarray(points[place]),
         box,
-        np.ascontiguousarray([left, alive]),
+        np.ascontiguousarray([remaining, alive]),
         starts,
         sizes,
-        *_draw_seeds(left, rng),
+        *_draw_seeds(remaining, rng),
         stack,
-        taken,
+        takes,
     )
-    return taken[:entries], place
+    return takes[:entries], place
 
 
 def _build_bucket_trees(points: np.ndarray, place: np.ndarray, starts: np.ndarray, counts: np.ndarray):
@@ -169,24 +177,24 @@ def _build_bucket_trees(points: np.ndarray, place: np.ndarray, starts: np.ndarra
     low = starts[:-1]
     high = starts[1:]
     while len(low):
-        kept = high > low
-        low = low[kept]
-        high = high[kept]
+        nonempty = high > low
+        low = low[nonempty]
+        high = high[nonempty]
         length = high - low
         of_range = np.repeat(np.arange(len(low)), length)
-        at = np.arange(len(of_range)) - np.repeat(np.cumsum(length) - length, length) + low[of_range]
-        here = points[place[at]]
+        places = np.arange(len(of_range)) - np.repeat(np.cumsum(length) - length, length) + low[of_range]
+        range_points = points[place[places]]
         first = np.cumsum(length) - length
         if not len(low):
             break
-        least = np.minimum.reduceat(here, first)
-        most = np.maximum.reduceat(here, first)
+        lowest = np.minimum.reduceat(range_points, first)
+        highest = np.maximum.reduceat(range_points, first)
         node = (low + high) // 2
-        box[node, :axes], box[node, axes:] = least, most
-        alive[node] = np.add.reduceat(counts[place[at]], first)
-        widest = (most - least).argmax(axis=1)
-        order = np.lexsort((place[at], here[np.arange(len(at)), widest[of_range]], of_range))
-        place[at] = place[at][order]
+        box[node, :axes], box[node, axes:] = lowest, highest
+        alive[node] = np.add.reduceat(counts[place[places]], first)
+        widest = (highest - lowest).argmax(axis=1)
+        order = np.lexsort((place[places], range_points[np.arange(len(places)), widest[of_range]], of_range))
+        place[places] = place[places][order]
         low = np.concatenate([low, node + 1])
         high = np.concatenate([node, high])
         order = np.argsort(low, kind="stable")

@@ -31,8 +31,8 @@ def plan_withholding(method: Method, cells: Cells, promises: Promises, rng: Rand
     """Return the method's plan, or one that withholds up to a share `at_most` of the rows and loses less."""
     search = _WithholdingSearch(method, cells, promises, rng, int(cells.rows * at_most))
     start = method.plan(cells, promises, rng)
-    found = [search.lower_loss(search.lower_loss(start, bold=first), bold=not first) for first in (False, True)]
-    return min([start, *found], key=search.loss)  # the first of equals: nothing is withheld for nothing
+    plans = [search.lower_loss(search.lower_loss(start, bold=first), bold=not first) for first in (False, True)]
+    return min([start, *plans], key=search.loss)  # the first of equals: nothing is withheld for nothing
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,19 +48,19 @@ class _WithholdingSearch:
 
     def lower_loss(self, best: Recipe, *, bold: bool) -> Recipe:
         """Trim and plan anew as long as that lowers the loss; a failure halves what is tried next."""
-        least = self.loss(best)
+        best_loss = self.loss(best)
         amount = self.budget
         for _ in range(MAX_PLANS):
-            room = min(amount, self.budget - best.withheld)
-            more = choose_trims(best, self.promises, getattr(self.method, "weights", None), room, bold=bold)
-            if not more.any():
+            max_rows = min(amount, self.budget - best.withheld)
+            trimmed = choose_trims(best, self.promises, getattr(self.method, "weights", None), max_rows, bold=bold)
+            if not trimmed.any():
                 break
-            found = self._plan_without(count_withheld_rows(best) + more)
-            if found is not None and (lost := self.loss(found)) < least:
-                best = found
-                least = lost
+            plan = self._plan_without(count_withheld_rows(best) + trimmed)
+            if plan is not None and (plan_loss := self.loss(plan)) < best_loss:
+                best = plan
+                best_loss = plan_loss
             else:
-                amount = int(more.sum()) // 2
+                amount = int(trimmed.sum()) // 2
         return best
 
     def _plan_without(self, withheld: np.ndarray) -> Recipe | None:
@@ -92,8 +92,8 @@ class _Trims:
         order = np.lexsort((gain, group))
         top = order[np.append(group[order][1:] != group[order][:-1], True)] if len(order) else order
         top = top[gain[top] > self.gain[group[top]]]
-        at = group[top]
-        self.gain[at], self.column[at], self.first[at], self.last[at], self.rows[at] = (
+        groups = group[top]
+        self.gain[groups], self.column[groups], self.first[groups], self.last[groups], self.rows[groups] = (
             gain[top],
             column,
             first[top],
@@ -109,41 +109,43 @@ def choose_trims(recipe: Recipe, promises: Promises, weights: Any, amount: int, 
     other places for them.
     """
     cells = recipe.cells
-    kept = np.flatnonzero(recipe.group != WITHHELD_GROUP)
-    group = recipe.group[kept]
-    cell = recipe.cell[kept]
-    quota = recipe.quota[kept]
+    published = np.flatnonzero(recipe.group != WITHHELD_GROUP)
+    group = recipe.group[published]
+    cell = recipe.cell[published]
+    quota = recipe.quota[published]
     bound = promises.bind(PreparedCells.from_cells(cells, count_withheld_rows(recipe)).cells)
-    found = _find_best_trims(
+    trims = _find_best_trims(
         recipe, group, cell, quota, compute_weight_shares(cells, weights), 1 if bold else bound.least_size
     )
-    goes = _select_trimmed(cells, found, group, cell)
+    goes = _select_trimmed(cells, trims, group, cell)
     if not bold:
-        found.gain[~_are_allowed(bound, recipe, group, cell, np.where(goes, 0, quota))] = 0
-    order = np.argsort(-found.gain, kind="stable")
-    order = order[found.gain[order] > 0]
-    order = order[np.cumsum(found.rows[order]) <= amount]
+        trims.gain[~_are_allowed(bound, recipe, group, cell, np.where(goes, 0, quota))] = 0
+    order = np.argsort(-trims.gain, kind="stable")
+    order = order[trims.gain[order] > 0]
+    order = order[np.cumsum(trims.rows[order]) <= amount]
     chosen = np.zeros(recipe.groups, bool)
     chosen[order] = True
-    taken = goes & chosen[group]
-    return np.bincount(cell[taken], weights=quota[taken], minlength=len(cells)).astype(np.int64)
+    withheld = goes & chosen[group]
+    return np.bincount(cell[withheld], weights=quota[withheld], minlength=len(cells)).astype(np.int64)
 
 
 def count_withheld_rows(recipe: Recipe) -> np.ndarray:
     """Count the rows of each cell that a recipe withholds."""
-    taken = recipe.group == WITHHELD_GROUP
-    return np.bincount(recipe.cell[taken], weights=recipe.quota[taken], minlength=len(recipe.cells)).astype(np.int64)
+    is_withheld = recipe.group == WITHHELD_GROUP
+    return np.bincount(recipe.cell[is_withheld], weights=recipe.quota[is_withheld], minlength=len(recipe.cells)).astype(
+        np.int64
+    )
 
 
 def _find_best_trims(
-    recipe: Recipe, group: np.ndarray, cell: np.ndarray, quota: np.ndarray, share: np.ndarray, least: int
+    recipe: Recipe, group: np.ndarray, cell: np.ndarray, quota: np.ndarray, share: np.ndarray, min_rows: int
 ) -> _Trims:
     sizes = recipe.as_groups().sizes
     losses = compute_column_losses(recipe)
-    each = losses @ share
-    found = _Trims.none(recipe.groups)
-    for at, domain in enumerate(recipe.cells.quasi):
-        code = recipe.cells.codes[cell, at].astype(np.int64)
+    group_losses = losses @ share
+    trims = _Trims.none(recipe.groups)
+    for column_index, domain in enumerate(recipe.cells.quasi):
+        code = recipe.cells.codes[cell, column_index].astype(np.int64)
         runs, run = np.unique(group * domain.size + code, return_inverse=True)
         rows = np.bincount(run.reshape(-1), weights=quota).astype(np.int64)
         of = runs // domain.size
@@ -153,31 +155,33 @@ def _find_best_trims(
         high = value[np.append(start[1:], len(of)) - 1][of]
         until = np.cumsum(rows)
         below = until - (until - rows)[start][of]  # rows of the group up to and including this value
-        for rest_low, rest_high, first, last, gone in (
+        for rest_low, rest_high, first, last, trimmed_rows in (
             (np.append(value[1:], 0), high, low, value, below),
             (low, np.append(0, value[:-1]), value, high, sizes[of] - below + rows),
         ):
-            fine = np.flatnonzero((gone < sizes[of]) & (sizes[of] - gone >= least))
-            left = domain.loss(rest_low[fine], rest_high[fine])
-            here = of[fine]
-            out = gone[fine]
-            gain = (sizes[here] - out) * share[at] * (losses[here, at] - left) - out * (1 - each[here])
-            found.offer(here, gain / out, at, first[fine], last[fine], out)
-    return found
+            fine = np.flatnonzero((trimmed_rows < sizes[of]) & (sizes[of] - trimmed_rows >= min_rows))
+            rest_loss = domain.loss(rest_low[fine], rest_high[fine])
+            trimmed_groups = of[fine]
+            rows_out = trimmed_rows[fine]
+            gain = (sizes[trimmed_groups] - rows_out) * share[column_index] * (
+                losses[trimmed_groups, column_index] - rest_loss
+            ) - rows_out * (1 - group_losses[trimmed_groups])
+            trims.offer(trimmed_groups, gain / rows_out, column_index, first[fine], last[fine], rows_out)
+    return trims
 
 
-def _select_trimmed(cells: Cells, found: _Trims, group: np.ndarray, cell: np.ndarray) -> np.ndarray:
+def _select_trimmed(cells: Cells, trims: _Trims, group: np.ndarray, cell: np.ndarray) -> np.ndarray:
     """Select the entries that the best trim of their group takes."""
-    column = found.column[group]
+    column = trims.column[group]
     code = cells.codes[cell, np.maximum(column, 0)]
-    return (column >= 0) & (code >= found.first[group]) & (code <= found.last[group])
+    return (column >= 0) & (code >= trims.first[group]) & (code <= trims.last[group])
 
 
 def _are_allowed(
-    bound: BoundPromises, recipe: Recipe, group: np.ndarray, cell: np.ndarray, left: np.ndarray
+    bound: BoundPromises, recipe: Recipe, group: np.ndarray, cell: np.ndarray, remaining: np.ndarray
 ) -> np.ndarray:
     """Tell whether the rest of each group keeps the promises as they are now: a hint, the next plan decides."""
-    order = np.flatnonzero(left > 0)
+    order = np.flatnonzero(remaining > 0)
     order = order[np.argsort(group[order], kind="stable")]
     offsets = np.append(0, np.cumsum(np.bincount(group[order], minlength=recipe.groups)))
-    return bound.allow(CandidateGroups(recipe.cells, cell[order], left[order], offsets))
+    return bound.allow(CandidateGroups(recipe.cells, cell[order], remaining[order], offsets))

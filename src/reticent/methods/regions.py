@@ -56,14 +56,16 @@ class RegionTree:
 
     def route(self, codes: np.ndarray) -> np.ndarray:
         """Return the leaf of each combination."""
-        column, lo, hi, left = (np.array(one, np.int64) for one in (self.column, self.lo, self.hi, self.left))
-        at = np.zeros(len(codes), np.int64)
+        column, lo, hi, left_side = (
+            np.array(numbers, np.int64) for numbers in (self.column, self.lo, self.hi, self.left)
+        )
+        node_of = np.zeros(len(codes), np.int64)
         waiting = np.arange(len(codes))
-        while len(waiting := waiting[column[at[waiting]] >= 0]):
-            node = at[waiting]
-            held = codes[waiting, column[node]]
-            at[waiting] = left[node] + ((held < lo[node]) | (held > hi[node]))
-        return at
+        while len(waiting := waiting[column[node_of[waiting]] >= 0]):
+            node = node_of[waiting]
+            code = codes[waiting, column[node]]
+            node_of[waiting] = left_side[node] + ((code < lo[node]) | (code > hi[node]))
+        return node_of
 
     @property
     def leaves(self) -> np.ndarray:
@@ -74,9 +76,9 @@ class RegionTree:
         """List for each depth, from the deepest up, the ancestor of each node there: itself at its own depth, -1 of shallower nodes."""
         parent = np.full(len(self.left), -1)
         depth = np.zeros(len(self.left), np.int64)
-        for node, left in enumerate(self.left):
-            if left >= 0:
-                parent[[left, left + 1]], depth[[left, left + 1]] = node, depth[node] + 1
+        for node, left_side in enumerate(self.left):
+            if left_side >= 0:
+                parent[[left_side, left_side + 1]], depth[[left_side, left_side + 1]] = node, depth[node] + 1
         above = np.full(len(self.left), -1)
         for level in range(int(depth.max()), -1, -1):
             above = np.where(above >= 0, parent[above], above)
@@ -85,23 +87,23 @@ class RegionTree:
 
     def prune(self, fine: np.ndarray) -> RegionTree:
         """Undo the cuts of which a side is not fine: the two are one region again, with all that was cut below."""
-        found = RegionTree()
+        pruned = RegionTree()
         waiting = [(0, 0)]
         while waiting:
             old, new = waiting.pop()
-            left = self.left[old]
-            if self.column[old] >= 0 and fine[left] and fine[left + 1]:
-                sides = found.cut(new, self.column[old], self.lo[old], self.hi[old])
-                waiting += [*zip((left, left + 1), sides, strict=True)]
-        return found
+            left_side = self.left[old]
+            if self.column[old] >= 0 and fine[left_side] and fine[left_side + 1]:
+                sides = pruned.cut(new, self.column[old], self.lo[old], self.hi[old])
+                waiting += [*zip((left_side, left_side + 1), sides, strict=True)]
+        return pruned
 
 
 def hash_codes(codes: np.ndarray, sizes: Sequence[int], rng: Random) -> np.ndarray:
     """Hash each combination of codes by the key (tabulation hashing): the word is the same wherever it is counted."""
-    found = np.zeros(len(codes), np.uint64)
-    for at, size in enumerate(sizes):
-        found ^= rng.words(f"regions {at}", 0, max(size, 1))[codes[:, at]]
-    return found
+    words = np.zeros(len(codes), np.uint64)
+    for index, size in enumerate(sizes):
+        words ^= rng.words(f"regions {index}", 0, max(size, 1))[codes[:, index]]
+    return words
 
 
 def hash_cells(cells: Cells, rng: Random) -> np.ndarray:
@@ -115,8 +117,8 @@ def sample_cells(cells: Cells, rng: Random) -> Cells:
     """Sample cells, each as likely as another: those of the least words."""
     if len(cells) <= SAMPLE_CELLS:
         return cells
-    kept = np.sort(np.argpartition(hash_cells(cells, rng), SAMPLE_CELLS)[:SAMPLE_CELLS])
-    return replace(cells, codes=cells.codes[kept], values=cells.values[kept], counts=cells.counts[kept])
+    sampled = np.sort(np.argpartition(hash_cells(cells, rng), SAMPLE_CELLS)[:SAMPLE_CELLS])
+    return replace(cells, codes=cells.codes[sampled], values=cells.values[sampled], counts=cells.counts[sampled])
 
 
 def cut_regions(
@@ -159,13 +161,11 @@ def require_plannable_by_region(
     method: Method, promises: Promises, *, prepared: bool = False, withholding: bool = False
 ) -> None:
     """Refuse, before data is read, what cannot be planned region by region."""
-    why = _WHOLE_TABLE_REASONS.get(method.name, "") or (
-        "a stage before the method speaks of all rows"
-        if prepared
-        else "the rows that are best withheld are chosen among all"
-        if withholding
-        else ""
-    )
+    why = _WHOLE_TABLE_REASONS.get(method.name, "")
+    if not why and prepared:
+        why = "a stage before the method speaks of all rows"
+    elif not why and withholding:
+        why = "the rows that are best withheld are chosen among all"
     for promise in promises:
         if not why and getattr(promise, "whole_table", False):
             why = f"{promise.name} has a prior over all rows"
@@ -192,11 +192,12 @@ def plan_regions(
     order = np.argsort(leaf, kind="stable")
     ends = np.flatnonzero(np.diff(leaf[order], append=-1)) + 1
     members = np.split(order, ends[:-1])
-    known = replace(promises, reference=totals)
-    asked = (
-        (method, _take_cells(cells, member), known, rng.derive(f"region {at}")) for at, member in enumerate(members)
+    with_totals = replace(promises, reference=totals)
+    arguments = (
+        (method, _take_cells(cells, member), with_totals, rng.derive(f"region {number}"))
+        for number, member in enumerate(members)
     )
-    return _join_plans(cells, members, each(plan_region, asked))
+    return _join_plans(cells, members, each(plan_region, arguments))
 
 
 def plan_region(method: Method, cells: Cells, promises: Promises, rng: Random) -> tuple[Any, ...]:
@@ -212,14 +213,14 @@ def _take_cells(cells: Cells, member: np.ndarray) -> Cells:
 def find_fine_nodes(tree: RegionTree, leaf: np.ndarray, cells: Cells, promises: Promises) -> np.ndarray:
     """Tell which nodes of the tree keep every promise as one group, counted exactly; `leaf` is where each cell is sent."""
     bound = promises.bind(cells)
-    found = np.zeros(len(tree.column), bool)
+    is_fine = np.zeros(len(tree.column), bool)
     for above in tree.list_ancestors():
-        at = above[leaf]
-        held = np.flatnonzero(at >= 0)
-        order = held[np.argsort(at[held], kind="stable")]
-        nodes, first = np.unique(at[order], return_index=True)
-        found[nodes] = bound.allow(CandidateGroups(cells, order, cells.counts[order], np.append(first, len(order))))
-    return found
+        node_of_cell = above[leaf]
+        reached = np.flatnonzero(node_of_cell >= 0)
+        order = reached[np.argsort(node_of_cell[reached], kind="stable")]
+        nodes, first = np.unique(node_of_cell[order], return_index=True)
+        is_fine[nodes] = bound.allow(CandidateGroups(cells, order, cells.counts[order], np.append(first, len(order))))
+    return is_fine
 
 
 def _join_plans(cells: Cells, members: list[np.ndarray], plans: Iterable[tuple[Any, ...]]) -> Recipe:
@@ -228,10 +229,10 @@ def _join_plans(cells: Cells, members: list[np.ndarray], plans: Iterable[tuple[A
     quota = []
     before = 0
     labels = "nodes"
-    for member, (cells_, groups_, quotas, many, labels) in zip(members, plans, strict=True):  # noqa: B007
+    for member, (cells_, groups_, quotas, group_count, labels) in zip(members, plans, strict=True):  # noqa: B007
         cell.append(member[cells_])
         group.append(np.where(groups_ >= 0, groups_.astype(np.int64) + before, groups_))
         quota.append(quotas)
-        before += many
+        before += group_count
     joined = [np.concatenate(part) for part in (cell, group, quota)]
     return Recipe(cells, joined[0], joined[1], joined[2], before, labels=labels)

@@ -52,7 +52,7 @@ class GroundDistance(Protocol):
     @property
     def scale(self) -> int: ...
 
-    def work(self, buckets: BucketValues, drawn: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def work(self, buckets: BucketValues, bucket_rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Compute for (classes, buckets) rows drawn: what the draws themselves cost, and the worst inside each bucket."""
         ...
 
@@ -92,30 +92,30 @@ class TreeDistance:
     def scale(self) -> int:
         return 2 * self.height
 
-    def work(self, buckets: BucketValues, drawn: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def work(self, buckets: BucketValues, bucket_rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         rows = int(self.totals.sum())
-        size = drawn.sum(axis=1)
+        size = bucket_rows.sum(axis=1)
         outer = np.zeros_like(size)
-        inner = np.zeros_like(drawn)
+        inner = np.zeros_like(bucket_rows)
         bucket_of = np.full(len(self.totals), -1)
         lengths = np.array([len(bucket) for bucket in buckets])
         bucket_of[np.fromiter(chain.from_iterable(buckets), np.int64)] = np.repeat(np.arange(len(buckets)), lengths)
         occurring = np.flatnonzero(self.totals > 0)
         for level in self.levels:
-            outer += self._compute_work_between(level[occurring], occurring, bucket_of[occurring], lengths, drawn)
+            outer += self._compute_work_between(level[occurring], occurring, bucket_of[occurring], lengths, bucket_rows)
         for b, bucket in enumerate(buckets):
             if len(bucket) > 1:
-                inner[:, b] = self._compute_work_inside(bucket, rows, drawn[:, b], size)
+                inner[:, b] = self._compute_work_inside(bucket, rows, bucket_rows[:, b], size)
         return outer, inner
 
     def _compute_work_between(
-        self, nodes: np.ndarray, values: np.ndarray, of: np.ndarray, lengths: np.ndarray, drawn: np.ndarray
+        self, nodes: np.ndarray, values: np.ndarray, of: np.ndarray, lengths: np.ndarray, bucket_rows: np.ndarray
     ) -> np.ndarray:
         """Compute the cost of nodes that hold whole buckets; those inside a bucket are left for `_compute_work_inside`."""
         rows = int(self.totals.sum())
-        size = drawn.sum(axis=1)
+        size = bucket_rows.sum(axis=1)
         _, node = np.unique(nodes, return_inverse=True)
-        held = np.bincount(node)
+        value_counts = np.bincount(node)
         total = np.zeros(node.max() + 1, np.int64)
         np.add.at(total, node, self.totals[values])
         pairs = np.unique(node * len(lengths) + of)  # the buckets of each node
@@ -123,38 +123,40 @@ class TreeDistance:
         part = pairs % len(lengths)
         starts = np.flatnonzero(np.diff(node_of, prepend=-1))
         alone = np.diff(np.append(starts, len(pairs))) == 1
-        whole = ~(alone & (held < lengths[part[starts]]))
-        taken = np.add.reduceat(drawn[:, part], starts, axis=1)[:, whole]
-        return np.abs(rows * taken - total[whole].astype(drawn.dtype) * size[:, None]).sum(axis=1)
+        holds_buckets = ~(alone & (value_counts < lengths[part[starts]]))
+        node_rows = np.add.reduceat(bucket_rows[:, part], starts, axis=1)[:, holds_buckets]
+        return np.abs(rows * node_rows - total[holds_buckets].astype(bucket_rows.dtype) * size[:, None]).sum(axis=1)
 
-    def _compute_work_inside(self, bucket: list[int], rows: int, drawn: np.ndarray, size: np.ndarray) -> np.ndarray:
+    def _compute_work_inside(
+        self, bucket: list[int], rows: int, bucket_rows: np.ndarray, size: np.ndarray
+    ) -> np.ndarray:
         """All drawn rows on one value: its nodes have too many, every other node of the bucket has none."""
-        held = np.array(bucket)
+        values = np.array(bucket)
         lacking = np.zeros_like(size)
         change = np.zeros((len(size), len(bucket)), size.dtype)
         for level in self.levels:
-            _, first, member = np.unique(level[held], return_index=True, return_inverse=True)
+            _, first, member = np.unique(level[values], return_index=True, return_inverse=True)
             if len(first) == 1:
                 continue  # the node holds the whole bucket: above
             node_total = np.zeros(len(first), np.int64)
-            np.add.at(node_total, member, self.totals[held])
+            np.add.at(node_total, member, self.totals[values])
             none = node_total.astype(size.dtype) * size[:, None]
             lacking = lacking + none.sum(axis=1)
-            change = change + (np.abs(rows * drawn[:, None] - none) - none)[:, member]
+            change = change + (np.abs(rows * bucket_rows[:, None] - none) - none)[:, member]
         return lacking + change.max(axis=1)
 
     def split(self, bucket: list[int]) -> BucketValues:
         """Split off the heaviest child of the lowest node that holds the bucket."""
-        held = np.array(bucket)
+        values = np.array(bucket)
         for level in reversed(self.levels):
-            nodes = level[held]
+            nodes = level[values]
             if (nodes == nodes[0]).all():
                 continue
             different, first, member = np.unique(nodes, return_index=True, return_inverse=True)
             weight = np.zeros(len(different), np.int64)
-            np.add.at(weight, member, self.totals[held])
+            np.add.at(weight, member, self.totals[values])
             heaviest = different[np.lexsort((first, -weight))[0]]
-            return [held[nodes != heaviest].tolist(), held[nodes == heaviest].tolist()]
+            return [values[nodes != heaviest].tolist(), values[nodes == heaviest].tolist()]
         raise AssertionError("a bucket of one value is not split")
 
 
@@ -168,12 +170,12 @@ class LineDistance:
     def scale(self) -> int:
         return max(int((self.totals > 0).sum()) - 1, 1)
 
-    def work(self, buckets: BucketValues, drawn: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def work(self, buckets: BucketValues, bucket_rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         rows = int(self.totals.sum())
-        size = drawn.sum(axis=1)
-        until = np.cumsum(drawn, axis=1) * rows
+        size = bucket_rows.sum(axis=1)
+        until = np.cumsum(bucket_rows, axis=1) * rows
         outer = np.zeros_like(size)
-        inner = np.zeros_like(drawn)
+        inner = np.zeros_like(bucket_rows)
         below = 0
         for b, bucket in enumerate(buckets):
             prefix = below + np.cumsum(self.totals[bucket])
@@ -182,7 +184,7 @@ class LineDistance:
             if len(bucket) == 1:
                 continue
             wanted = prefix[:-1] * size[:, None]
-            before = np.abs((until[:, b] - drawn[:, b] * rows)[:, None] - wanted)
+            before = np.abs((until[:, b] - bucket_rows[:, b] * rows)[:, None] - wanted)
             after = np.abs(until[:, [b]] - wanted)
             # rows arrive at the a-th value: prefixes before it lack them, those from it on have them
             arrive = np.cumsum(np.concatenate([after.sum(axis=1)[:, None], before - after], axis=1), axis=1)
@@ -193,8 +195,8 @@ class LineDistance:
         """Split where the two parts cost least in the worst case, drawn in proportion: the first of such places."""
         totals = self.totals[bucket].astype(np.int64)
         cost = _compute_worst_inside(totals)[:-1] + _compute_worst_inside(totals[::-1])[-2::-1]
-        at = int(np.argmin(cost)) + 1
-        return [bucket[:at], bucket[at:]]
+        place = int(np.argmin(cost)) + 1
+        return [bucket[:place], bucket[place:]]
 
 
 def _compute_worst_inside(totals: np.ndarray) -> np.ndarray:
@@ -230,9 +232,9 @@ class Sabre(Method):
 
     def plan(self, cells: Cells, promises: Promises, rng: Random) -> Recipe:
         promise = require_closeness(promises)
-        least = promises.bind(cells).least_size
-        if least > cells.rows:
-            raise PromiseUnreachable(f"k = {least} cannot be met: the table has {pluralize(cells.rows, 'row')}.")
+        least_size = promises.bind(cells).least_size
+        if least_size > cells.rows:
+            raise PromiseUnreachable(f"k = {least_size} cannot be met: the table has {pluralize(cells.rows, 'row')}.")
         column = cells.find_sensitive(promise.column)
         require_few_values(
             self.name, cells, column, MAX_ORDERED_VALUES if promise.distance == "ordered" else MAX_SENSITIVE_VALUES
@@ -242,8 +244,8 @@ class Sabre(Method):
         require_several_values(self.name, domain.name, totals)
         buckets = bucketize(promise, domain, totals, self.share * promise.t)
         views = [
-            ClosenessView(promise, domain, totals, buckets, without)
-            for without in list_excluded_values(totals, domain.null_code)
+            ClosenessView(promise, domain, totals, buckets, excluded)
+            for excluded in list_excluded_values(totals, domain.null_code)
         ]
         of_value = np.full(len(totals), -1)
         for b, bucket in enumerate(buckets):
@@ -251,7 +253,7 @@ class Sabre(Method):
 
         def allow(nodes: np.ndarray) -> np.ndarray:
             fine = [view.is_within(nodes, promise.t) for view in views]
-            return np.logical_and.reduce([*fine, nodes.sum(axis=1) >= least])
+            return np.logical_and.reduce([*fine, nodes.sum(axis=1) >= least_size])
 
         sizes = split_into_classes(np.array([int(totals[bucket].sum()) for bucket in buckets]), allow)
         bucket = of_value[cells.values[:, column]]
@@ -259,33 +261,33 @@ class Sabre(Method):
 
 
 def require_closeness(promises: Promises) -> TCloseness:
-    found = [promise for promise in promises if isinstance(promise, TCloseness)]
-    if len(found) != 1:
+    closeness = [promise for promise in promises if isinstance(promise, TCloseness)]
+    if len(closeness) != 1:
         raise JobError(
-            f"sabre keeps one t-closeness promise; the job has {len(found)}.",
+            f"sabre keeps one t-closeness promise; the job has {len(closeness)}.",
             attempt='method = "mondrian" for several.',
         )
-    return found[0]
+    return closeness[0]
 
 
 class ClosenessView:
     """The reference that classes are compared with: the table as published, or without its null rows."""
 
-    def __init__(self, promise: TCloseness, domain, totals: np.ndarray, buckets: BucketValues, without: int):
-        self.totals = exclude_value(totals, without)
+    def __init__(self, promise: TCloseness, domain, totals: np.ndarray, buckets: BucketValues, excluded: int):
+        self.totals = exclude_value(totals, excluded)
         self.ground: GroundDistance = make_ground_distance(promise.distance, domain, self.totals)
-        self.kept = np.array([b for b, bucket in enumerate(buckets) if bucket != [without]])
+        self.kept = np.array([b for b, bucket in enumerate(buckets) if bucket != [excluded]])
         self.buckets = [buckets[b] for b in self.kept]
 
     def is_within(self, nodes: np.ndarray, t: Fraction) -> np.ndarray:
         """Tell whether work / (scale * rows * size) <= t in the worst case; what is empty without its nulls breaks nothing."""
-        drawn = nodes[:, self.kept]
+        bucket_rows = nodes[:, self.kept]
         rows = int(self.totals.sum())
-        size = drawn.sum(axis=1)
+        size = bucket_rows.sum(axis=1)
         if rows * int(size.max(initial=1)) * 4 * max(self.ground.scale, 1) * len(self.totals) >= 1 << 62:
-            drawn = drawn.astype(object)
+            bucket_rows = bucket_rows.astype(object)
             size = size.astype(object)
-        outer, inner = self.ground.work(self.buckets, drawn)
+        outer, inner = self.ground.work(self.buckets, bucket_rows)
         return shares_at_most(outer + inner.sum(axis=1), t * self.ground.scale * rows, size)
 
 
@@ -299,8 +301,8 @@ def bucketize(promise: TCloseness, domain, totals: np.ndarray, aim: Fraction) ->
     buckets: BucketValues = [occurring]
     while True:
         views = [
-            ClosenessView(promise, domain, totals, buckets + alone, without)
-            for without in list_excluded_values(totals, null)
+            ClosenessView(promise, domain, totals, buckets + alone, excluded)
+            for excluded in list_excluded_values(totals, null)
         ]
         parts = buckets + alone
         starts = np.cumsum([0, *map(len, parts[:-1])])

@@ -34,14 +34,14 @@ class AggregateBounds:
         """Whole numbers as they are; others in the column's unit, lower ends rounded down and upper ends up."""
         if scale is None:
             return {name: pl.Series(name, values) for name, values in self.columns.items()}
-        found = {}
+        series = {}
         for name, values in self.columns.items():
             near = values / scale
             exact = values % scale == 0
-            away = np.nextafter(near, -np.inf if name.endswith("lower") else np.inf)
+            outward = np.nextafter(near, -np.inf if name.endswith("lower") else np.inf)
             single = not name.startswith("sum")  # an end of a value is that value as it is written
-            found[name] = pl.Series(name, near if single else np.where(exact, near, away))
-        return found
+            series[name] = pl.Series(name, near if single else np.where(exact, near, outward))
+        return series
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,10 +75,10 @@ def compute_bounds(ends: IntervalCounts, rows: np.ndarray) -> AggregateBounds:
     wide = int(ends.count.sum()) + 2
     up = np.lexsort((ends.low, ends.group))
     down = np.lexsort((-ends.high, ends.group))
-    least = _SortedEnds.from_values(ends.group[up], ends.low[up], ends.count[up], wide)
-    most = _SortedEnds.from_values(ends.group[down], ends.high[down], ends.count[down], wide)
+    lower_ends = _SortedEnds.from_values(ends.group[up], ends.low[up], ends.count[up], wide)
+    upper_ends = _SortedEnds.from_values(ends.group[down], ends.high[down], ends.count[down], wide)
     keys = [np.arange(len(rows)) * wide + rows]
-    for order, by in ((least, up), (most, down)):
+    for order, by in ((lower_ends, up), (upper_ends, down)):
         group = ends.group[by]
         last = np.append((group[1:] != group[:-1]) | (order.value[1:] != order.value[:-1]), True)
         inside = last & (order.until < rows[group])
@@ -86,15 +86,15 @@ def compute_bounds(ends: IntervalCounts, rows: np.ndarray) -> AggregateBounds:
     key = np.unique(np.concatenate(keys))
     group = key // wide
     selected = key % wide
-    sum_lower, max_lower = least.sum_first(group, selected)
-    sum_upper, min_upper = most.sum_first(group, selected)
-    one = np.ones(len(group), np.int64)
-    found = {
+    sum_lower, max_lower = lower_ends.sum_first(group, selected)
+    sum_upper, min_upper = upper_ends.sum_first(group, selected)
+    single = np.ones(len(group), np.int64)
+    bounds = {
         "sum_lower": sum_lower,
         "sum_upper": sum_upper,
-        "min_lower": least.sum_first(group, one)[1],
+        "min_lower": lower_ends.sum_first(group, single)[1],
         "min_upper": min_upper,
         "max_lower": max_lower,
-        "max_upper": most.sum_first(group, one)[1],
+        "max_upper": upper_ends.sum_first(group, single)[1],
     }
-    return AggregateBounds(group, selected, found)
+    return AggregateBounds(group, selected, bounds)

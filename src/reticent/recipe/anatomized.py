@@ -54,15 +54,15 @@ class AnatomizedWriter(GroupedWriter):
     def _listed(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Groups with each of their values and the number of rows that have it, in order."""
         recipe = self.recipe
-        kept = slice(None) if recipe.is_complete else recipe.published_entries
-        cell = recipe.cell[kept]
-        group = recipe.group[kept]
-        quota = recipe.quota[kept]
-        redrawn = None if recipe.values is None else recipe.values[kept, 0]
+        published = slice(None) if recipe.is_complete else recipe.published_entries
+        cell = recipe.cell[published]
+        group = recipe.group[published]
+        quota = recipe.quota[published]
+        redrawn = None if recipe.values is None else recipe.values[published, 0]
         value = np.empty(len(cell), np.int32)
         for start in range(0, len(cell), BATCH_ROWS):  # a piece at a time, because fresh memory costs more than the sum
-            here = slice(start, start + BATCH_ROWS)
-            value[here] = recipe.cells.values[cell[here], 0] if redrawn is None else redrawn[here]
+            batch = slice(start, start + BATCH_ROWS)
+            value[batch] = recipe.cells.values[cell[batch], 0] if redrawn is None else redrawn[batch]
         if recipe.arranged and recipe.has_single_rows:
             sort_groups(value, np.bincount(group))
         else:
@@ -87,9 +87,10 @@ class AnatomizedWriter(GroupedWriter):
             value,
         )
         listed = CodedColumn.from_entries(list_domain_values(domain), np.arange(domain.size, dtype=np.int32), used)
-        beside = pieces.beside
+        batch_columns = pieces.beside
         return FileRows(
-            {GROUP_COLUMN: beside[GROUP_COLUMN], domain.name: listed, COUNT_COLUMN: beside[COUNT_COLUMN]}, pieces
+            {GROUP_COLUMN: batch_columns[GROUP_COLUMN], domain.name: listed, COUNT_COLUMN: batch_columns[COUNT_COLUMN]},
+            pieces,
         )
 
     def fields(self, types: Mapping[str, str]) -> dict[str, Any]:

@@ -59,8 +59,8 @@ def build_quasi_entry(domain: Domain, published: list[str | None], column: Colum
             entry["domain"] = _list_domain_ends(domain)
     elif isinstance(domain, TreeDomain) and domain.hierarchy.height > 1:
         entry["hierarchy"] = prune_hierarchy(domain, published)
-        if asked := getattr(domain.hierarchy, "request", None):
-            entry["built"] = dict(asked)
+        if request := getattr(domain.hierarchy, "request", None):
+            entry["built"] = dict(request)
     else:
         entry["values"] = sorted(
             {text for label in published if label not in (None, ANY_LABEL) for text in parse_label(label)[1]}
@@ -75,14 +75,16 @@ def select_telling_labels(domain: Domain, published: Iterable[str | None]) -> li
     """
     labels = set(published)
     null: list[str | None] = [None] if None in labels else []
-    shown = sorted(label for label in labels if label is not None and label != ANY_LABEL)
+    printed = sorted(label for label in labels if label is not None and label != ANY_LABEL)
     if isinstance(domain, RangeDomain) or (isinstance(domain, BandDomain) and not domain.is_from_steward):
-        return null if domain.kind == "ordinal" else [*null, *map(format_value_label, _find_label_ends(domain, shown))]
-    found = set()
-    for label in shown:
+        return (
+            null if domain.kind == "ordinal" else [*null, *map(format_value_label, _find_label_ends(domain, printed))]
+        )
+    telling = set()
+    for label in printed:
         form, texts = parse_label(label)
-        found |= {format_value_label(text, quoted=True) for text in texts} if form == "set" else {label}
-    return [*null, *sorted(found)]
+        telling |= {format_value_label(text, quoted=True) for text in texts} if form == "set" else {label}
+    return [*null, *sorted(telling)]
 
 
 def _format_bound(end: int | float | str, domain: Domain) -> int | float | str:
@@ -112,10 +114,10 @@ def build_sensitive_entry(domain: Domain, column: Column) -> dict[str, Any]:
 
 
 def _list_domain_ends(domain: RangeDomain | BandDomain) -> list[Any]:
-    whole = domain.dtype.startswith(("Int", "UInt"))
+    is_integer = domain.dtype.startswith(("Int", "UInt"))
     if isinstance(domain, RangeDomain) and domain.declared_ends is not None:
         return list(domain.declared_ends)
-    return [int(end) if whole and end == int(end) else end for end in domain.span]
+    return [int(end) if is_integer and end == int(end) else end for end in domain.span]
 
 
 def _find_published_range(domain: RangeDomain | BandDomain, published: Iterable[str | None]) -> list[Any]:
@@ -124,9 +126,9 @@ def _find_published_range(domain: RangeDomain | BandDomain, published: Iterable[
     return ends if domain.kind == "date" else [_parse_number(end) for end in ends]
 
 
-def _find_label_ends(domain: RangeDomain | BandDomain, shown: Iterable[str]) -> list[str]:
+def _find_label_ends(domain: RangeDomain | BandDomain, labels: Iterable[str]) -> list[str]:
     """Find the least and the greatest end of some labels, as these print them; none if there are no labels."""
-    ends = [text for label in shown for text in parse_label(label)[1]]
+    ends = [text for label in labels for text in parse_label(label)[1]]
     if not ends:
         return []
     if domain.kind == "date":
@@ -175,15 +177,15 @@ def list_domain_values(domain: Domain) -> pl.Series:
 
 def find_published_cells(recipe: Recipe) -> np.ndarray:
     """Find the cells of which a row is published."""
-    shown = np.zeros(len(recipe.cells), bool)
-    shown[recipe.cell if recipe.is_complete else recipe.cell[recipe.published_entries]] = True
-    return np.flatnonzero(shown)
+    is_published = np.zeros(len(recipe.cells), bool)
+    is_published[recipe.cell if recipe.is_complete else recipe.cell[recipe.published_entries]] = True
+    return np.flatnonzero(is_published)
 
 
-def list_published_labels(recipe: Recipe, at: int, published: np.ndarray) -> list[str | None]:
+def list_published_labels(recipe: Recipe, column_index: int, published: np.ndarray) -> list[str | None]:
     """List the labels of the values that published cells show in a quasi-identifier: each value as itself, none of a withheld row."""
-    domain = recipe.cells.quasi[at]
-    codes = np.unique(recipe.cells.codes[published, at])
+    domain = recipe.cells.quasi[column_index]
+    codes = np.unique(recipe.cells.codes[published, column_index])
     return [None if code == domain.null_code else format_value_label(domain.texts[code]) for code in codes.tolist()]
 
 
@@ -194,7 +196,7 @@ def build_exact_entries(
     cells = recipe.cells
     entries = []
     published = find_published_cells(recipe)
-    place = {domain.name: at for at, domain in enumerate(cells.quasi)}
+    place = {domain.name: index for index, domain in enumerate(cells.quasi)}
     for name, column in columns.items():
         if column.role is Role.QUASI:
             labels = list_published_labels(recipe, place[name], published)

@@ -43,10 +43,10 @@ class GeneralizedWriter:
         return cls(recipe, labels, columns)
 
     @staticmethod
-    def make_partitioned(*given: Any) -> Any:
+    def make_partitioned(*arguments: Any) -> Any:
         """Make the writer of this kind for a table without a recipe of all rows."""
 
-        return PartitionedGeneralizedWriter(*given)
+        return PartitionedGeneralizedWriter(*arguments)
 
     def summarize_plan(self, weights: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Summarize the planned groups: how many, the smallest, and their information loss (AIL)."""
@@ -58,17 +58,17 @@ class GeneralizedWriter:
     def frames(self, pieces: RowBatches) -> dict[str, FileRows]:
         """Build the data file, columns in the source's order."""
         recipe = self.recipe
-        found: dict[str, Any] = dict(pieces.beside)
+        columns: dict[str, Any] = dict(pieces.beside)
         group = np.maximum(recipe.group, 0)
-        shown = recipe.published_entries
-        for at, domain in enumerate(recipe.cells.quasi):
-            texts = pl.Series(domain.name, self.labels.texts[at], dtype=pl.String)
-            found[domain.name] = CodedColumn.from_entries(texts, self.labels.of_group[group, at], shown)
-        for at, domain in enumerate(recipe.cells.sensitive):
+        entries = recipe.published_entries
+        for index, domain in enumerate(recipe.cells.quasi):
+            texts = pl.Series(domain.name, self.labels.texts[index], dtype=pl.String)
+            columns[domain.name] = CodedColumn.from_entries(texts, self.labels.of_group[group, index], entries)
+        for index, domain in enumerate(recipe.cells.sensitive):
             values = parse_texts([*domain.texts, *([None] if domain.null else [])], domain.dtype).alias(domain.name)
-            found[domain.name] = CodedColumn.from_entries(values, recipe.published_values[:, at], shown)
+            columns[domain.name] = CodedColumn.from_entries(values, recipe.published_values[:, index], entries)
         published = [name for name, column in self.columns.items() if column.role is not Role.IDENTIFYING]
-        return {"data": FileRows({name: found[name] for name in published}, pieces)}
+        return {"data": FileRows({name: columns[name] for name in published}, pieces)}
 
     def fields(self, types: Mapping[str, str]) -> dict[str, Any]:
         """Build the manifest's fields of this kind; `types` are those of passthrough columns."""
@@ -85,7 +85,7 @@ def build_column_entries(
     types: Mapping[str, str],
 ) -> list[dict[str, Any]]:
     """Build the manifest's entry of each column; `texts` are the labels of each quasi-identifier."""
-    labelled = {domain.name: (domain, texts[at]) for at, domain in enumerate(quasi)}
+    labelled = {domain.name: (domain, texts[index]) for index, domain in enumerate(quasi)}
     domains = {domain.name: domain for domain in sensitive}
     entries = []
     for name, column in columns.items():
@@ -120,10 +120,13 @@ class PartitionedGeneralizedWriter:
     @cached_property
     def numbers(self) -> tuple[np.ndarray, ...]:
         """For each sensitive column, the number that stands for each code that occurs."""
-        return tuple((np.cumsum(self._find_used_codes(at)) - 1).astype(np.int32) for at in range(self.sensitive))
+        return tuple(
+            (np.cumsum(self._find_used_codes(column_index)) - 1).astype(np.int32)
+            for column_index in range(self.sensitive)
+        )
 
-    def _find_used_codes(self, at: int) -> np.ndarray:
-        return self.cells.totals(at) > 0
+    def _find_used_codes(self, column_index: int) -> np.ndarray:
+        return self.cells.totals(column_index) > 0
 
     def fields(self) -> dict[str, Any]:
         """Build the manifest's fields of this kind; nothing is withheld."""
@@ -132,22 +135,26 @@ class PartitionedGeneralizedWriter:
         entries = build_column_entries(self.columns, self.cells.quasi, self.telling_labels, sensitive, types)
         return {"kind": GeneralizedWriter.kind, "withheld": 0, "columns": entries}
 
-    def frames(self, rows: int, made: Callable[[], Iterator[RowBatch]]) -> dict[str, FileRows]:
+    def frames(self, rows: int, generate: Callable[[], Iterator[RowBatch]]) -> dict[str, FileRows]:
         """Build the data file, columns in the source's order."""
-        beside = {name: BatchColumn(dtype) for name, dtype in self.carried.items()}
-        found: dict[str, Any] = dict(beside)
-        for at, domain in enumerate(self.cells.quasi):
-            found[domain.name] = LookupColumn(
-                partial(self.texts, at), name_label_column(at), None in self.telling_labels[at]
+        batch_columns = {name: BatchColumn(dtype) for name, dtype in self.carried.items()}
+        columns: dict[str, Any] = dict(batch_columns)
+        for index, domain in enumerate(self.cells.quasi):
+            columns[domain.name] = LookupColumn(
+                partial(self.texts, index), name_label_column(index), None in self.telling_labels[index]
             )
         none = np.zeros(0, np.int32)
-        for at, domain in enumerate(self.cells.sensitive[: self.sensitive]):
+        for index, domain in enumerate(self.cells.sensitive[: self.sensitive]):
             values = parse_texts([*domain.texts, *([None] if domain.null else [])], domain.dtype).alias(domain.name)
-            found[domain.name] = CodedColumn(
-                values.filter(pl.Series(self._find_used_codes(at))), none, beside=name_value_column(at)
+            columns[domain.name] = CodedColumn(
+                values.filter(pl.Series(self._find_used_codes(index))), none, beside=name_value_column(index)
             )
         published = [name for name, column in self.columns.items() if column.role is not Role.IDENTIFYING]
-        return {"data": FileRows({name: found[name] for name in published}, _GeneratedBatches(rows, beside, made))}
+        return {
+            "data": FileRows(
+                {name: columns[name] for name in published}, _GeneratedBatches(rows, batch_columns, generate)
+            )
+        }
 
 
 @dataclass(frozen=True, eq=False)

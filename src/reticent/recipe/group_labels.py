@@ -59,17 +59,17 @@ class EndIsolation:
 def measure_end_isolation(recipe: Recipe, columns: Mapping[str, Column]) -> list[EndIsolation]:
     """Measure each numeric column whose ranges end at people's values though the job does not ask for it."""
     groups = recipe.as_groups()
-    found = []
-    for at, domain in enumerate(recipe.cells.quasi):
+    measures = []
+    for column_index, domain in enumerate(recipe.cells.quasi):
         tight = isinstance(domain, RangeDomain) and not isinstance(domain, WidenedDomain) and domain.kind == "numeric"
         if not tight or not len(groups) or columns[domain.name].labels is not None or not domain.texts:
             continue
         assert isinstance(domain, RangeDomain)
-        codes = recipe.cells.codes[groups.cell, at].astype(np.int64)
+        codes = recipe.cells.codes[groups.cell, column_index].astype(np.int64)
         measured = _measure_column(domain, codes, groups.group, groups.quota, len(groups), recipe.cells.rows_per_person)
         if measured is not None:
-            found.append(measured)
-    return found
+            measures.append(measured)
+    return measures
 
 
 def _measure_column(
@@ -82,11 +82,11 @@ def _measure_column(
     ranged = (lower < upper) & (upper != domain.null_code)
     if not ranged.any():
         return None
-    held, place = np.unique(group * domain.size + codes, return_inverse=True)
+    group_codes, place = np.unique(group * domain.size + codes, return_inverse=True)
     rows = np.bincount(place.reshape(-1), weights=quota)
     alone = rows <= rows_per_person
-    of_group = held // domain.size
-    code = held % domain.size
+    of_group = group_codes // domain.size
+    code = group_codes % domain.size
     inside = ranged[of_group]
     at_end = inside & ((code == lower[of_group]) | (code == upper[of_group]))
     singles = np.bincount(of_group[inside & alone], minlength=groups)[ranged]
@@ -105,31 +105,31 @@ class GroupLabels:
 
 def merge_equal_labels(recipe: Recipe) -> tuple[Recipe, GroupLabels]:
     """Merge groups with equal labels; return a recipe of the same rows, and the labels."""
-    found = build_group_labels(recipe)
-    if pl.DataFrame(found.of_group, orient="row").n_unique() == recipe.groups:
-        return recipe, found
-    unique, first, number = np.unique(found.of_group, axis=0, return_index=True, return_inverse=True)
+    labels = build_group_labels(recipe)
+    if pl.DataFrame(labels.of_group, orient="row").n_unique() == recipe.groups:
+        return recipe, labels
+    unique, first, number = np.unique(labels.of_group, axis=0, return_index=True, return_inverse=True)
     padded = {
-        at: PaddedLabels([column.labels[group] for group in first.tolist()], column.loss[first])
-        for at, column in recipe.padded.items()
+        column_index: PaddedLabels([column.labels[group] for group in first.tolist()], column.loss[first])
+        for column_index, column in recipe.padded.items()
     }
-    return replace(recipe.renumber(number.reshape(-1)), padded=padded), GroupLabels(found.texts, unique)
+    return replace(recipe.renumber(number.reshape(-1)), padded=padded), GroupLabels(labels.texts, unique)
 
 
 def draw_padded_ends(recipe: Recipe, rng: Random) -> Recipe:
     """Return the recipe with drawn ends in columns that ask for padded labels; each column's draws are a stream of their own."""
     recipe = _narrow_to_published(recipe)
     padded = {}
-    for at, domain in enumerate(recipe.cells.quasi):
+    for column_index, domain in enumerate(recipe.cells.quasi):
         if isinstance(domain, PaddedDomain):
-            spans = recipe.find_column_spans(at)
-            most = (
+            spans = recipe.find_column_spans(column_index)
+            max_steps = (
                 np.repeat(domain.find_max_pads(*spans)[:, None], 2, axis=1)
                 if domain.label_options.share
                 else domain.max_pad
             )
-            pads = rng.stream(f"pad {domain.name}").integers(0, most, size=(recipe.groups, 2), endpoint=True)
-            padded[at] = PaddedLabels(*domain.format_moved_ends(*spans, pads))
+            pads = rng.stream(f"pad {domain.name}").integers(0, max_steps, size=(recipe.groups, 2), endpoint=True)
+            padded[column_index] = PaddedLabels(*domain.format_moved_ends(*spans, pads))
     return replace(recipe, padded=padded) if padded else recipe
 
 
@@ -138,14 +138,14 @@ def _narrow_to_published(recipe: Recipe) -> Recipe:
     if not recipe.withheld or not recipe.groups:
         return recipe
     quasi = list(recipe.cells.quasi)
-    for at, domain in enumerate(quasi):
+    for column_index, domain in enumerate(quasi):
         if isinstance(domain, WidenedDomain):
-            codes = recipe.cells.codes[recipe.as_groups().cell, at]
-            held = codes[codes != domain.null_code]
-            first = int(held.min(initial=domain.size))
-            last = int(held.max(initial=-1))
+            codes = recipe.cells.codes[recipe.as_groups().cell, column_index]
+            published_codes = codes[codes != domain.null_code]
+            first = int(published_codes.min(initial=domain.size))
+            last = int(published_codes.max(initial=-1))
             if first <= last and (first, last) != (0, len(domain.texts) - 1):
-                quasi[at] = narrow_labels(domain, first, last)
+                quasi[column_index] = narrow_labels(domain, first, last)
     return replace(recipe, cells=replace(recipe.cells, quasi=tuple(quasi)))
 
 
@@ -155,13 +155,13 @@ def build_group_labels(recipe: Recipe) -> GroupLabels:
     columns = []
     groups = recipe.as_groups()
     codes = recipe.cells.codes.take(groups.cell, axis=0)  # all columns at once: cells lie where their rows do not
-    for at, domain in enumerate(recipe.cells.quasi):
-        if at in recipe.padded:
-            labels, of_group = _number_distinct(recipe.padded[at].labels, np.arange(recipe.groups))
+    for column_index, domain in enumerate(recipe.cells.quasi):
+        if column_index in recipe.padded:
+            labels, of_group = _number_distinct(recipe.padded[column_index].labels, np.arange(recipe.groups))
         elif isinstance(domain, TreeDomain) and (domain.style or recipe.labels) == "sets":
-            labels, of_group = _label_sets(groups, domain, codes[:, at])
+            labels, of_group = _label_sets(groups, domain, codes[:, column_index])
         else:
-            labels, of_group = _label_spans(domain, *find_spans(groups, codes[:, at]))
+            labels, of_group = _label_spans(domain, *find_spans(groups, codes[:, column_index]))
         texts.append(labels)
         columns.append(of_group)
     return GroupLabels(tuple(texts), np.column_stack(columns).astype(np.int32))
@@ -179,9 +179,9 @@ def _label_sets(groups: CandidateGroups, domain: Domain, codes: np.ndarray) -> t
         return [], np.zeros(0, np.int32)
     if domain.size <= 64:
         return _label_small_sets(groups, domain, codes)
-    held = np.unique(groups.group * domain.size + codes)
-    starts = np.flatnonzero(np.diff(held // domain.size, prepend=-1))
-    members = np.split(held % domain.size, starts[1:])
+    group_codes = np.unique(groups.group * domain.size + codes)
+    starts = np.flatnonzero(np.diff(group_codes // domain.size, prepend=-1))
+    members = np.split(group_codes % domain.size, starts[1:])
     return _number_distinct(domain.format_sets(members), np.arange(len(groups)))
 
 
@@ -206,11 +206,11 @@ def _number_distinct(labels: list[str | None], of_group: np.ndarray) -> tuple[li
     return list(number), ids[of_group.reshape(-1)]
 
 
-def name_label_column(at: int) -> str:
+def name_label_column(column_index: int) -> str:
     """What the numbers of a quasi-identifier's labels are called: as no column of a table is."""
-    return f"\x00l{at}"
+    return f"\x00l{column_index}"
 
 
-def name_value_column(at: int) -> str:
+def name_value_column(column_index: int) -> str:
     """The same of a sensitive column's values."""
-    return f"\x00v{at}"
+    return f"\x00v{column_index}"

@@ -44,13 +44,15 @@ class GroupedWriter:
     def build_quasi_rows(self, pieces: RowBatches) -> FileRows:
         """Build the rows: exact quasi-identifiers, passthrough columns and the group."""
         recipe, published = self.recipe, find_published_cells(self.recipe)
-        found: dict[str, Any] = dict(pieces.beside)
-        for at, domain in enumerate(recipe.cells.quasi):
-            found[domain.name] = CodedColumn.from_entries(
-                list_domain_values(domain), recipe.cells.codes[:, at], published, recipe.cell
+        columns: dict[str, Any] = dict(pieces.beside)
+        for column_index, domain in enumerate(recipe.cells.quasi):
+            columns[domain.name] = CodedColumn.from_entries(
+                list_domain_values(domain), recipe.cells.codes[:, column_index], published, recipe.cell
             )
-        shown = [name for name, column in self.columns.items() if column.role in (Role.QUASI, Role.INSENSITIVE)]
-        return FileRows({**{name: found[name] for name in shown}, GROUP_COLUMN: AscendingColumn(recipe.group)}, pieces)
+        names = [name for name, column in self.columns.items() if column.role in (Role.QUASI, Role.INSENSITIVE)]
+        return FileRows(
+            {**{name: columns[name] for name in names}, GROUP_COLUMN: AscendingColumn(recipe.group)}, pieces
+        )
 
     @cached_property
     def place(self) -> np.ndarray | None:

@@ -19,23 +19,30 @@ from reticent.recipe.recipe import Recipe
 
 def compute_weight_shares(cells: Cells, weights: Mapping[str, Any] | None = None) -> np.ndarray:
     """Compute how much each quasi-identifier's loss counts; the shares sum to 1."""
-    given = np.array([float((weights or {}).get(domain.name, 1)) for domain in cells.quasi])
-    return given / given.sum()
+    column_weights = np.array([float((weights or {}).get(domain.name, 1)) for domain in cells.quasi])
+    return column_weights / column_weights.sum()
 
 
 def compute_column_losses(recipe: Recipe) -> np.ndarray:
     """Compute (groups, quasi): what each group's span loses in each column."""
     lower, upper = recipe.find_spans()
-    return np.column_stack([domain.loss(lower[:, at], upper[:, at]) for at, domain in enumerate(recipe.cells.quasi)])
+    return np.column_stack(
+        [
+            domain.loss(lower[:, column_index], upper[:, column_index])
+            for column_index, domain in enumerate(recipe.cells.quasi)
+        ]
+    )
 
 
 def compute_label_losses(recipe: Recipe) -> np.ndarray:
     """Compute (groups, quasi): what each group's label loses; no less than its span, where labels are snapped or padded."""
-    found = []
-    for at, domain in enumerate(recipe.cells.quasi):
-        padded = recipe.padded.get(at)
-        found.append(domain.compute_printed_loss(*recipe.find_column_spans(at)) if padded is None else padded.loss)
-    return np.column_stack(found)
+    losses = []
+    for column_index, domain in enumerate(recipe.cells.quasi):
+        padded = recipe.padded.get(column_index)
+        losses.append(
+            domain.compute_printed_loss(*recipe.find_column_spans(column_index)) if padded is None else padded.loss
+        )
+    return np.column_stack(losses)
 
 
 def compute_label_loss(recipe: Recipe, weights: Mapping[str, Any] | None = None) -> float:
@@ -68,11 +75,11 @@ def describe_label_cost(quasi: Sequence[Domain], tight: float, printed: float) -
     columns = _count_widened(quasi)
     if not columns or f"{tight:.4f}" == f"{printed:.4f}":
         return []
-    more = f" ({printed / tight - 1:.1%} more)" if tight else ""
+    increase = f" ({printed / tight - 1:.1%} more)" if tight else ""
     return [
         f"The labels of {pluralize(columns, 'column')} are wider than their groups: over the source's "
         f"own ranges AIL is {printed:.4f}, with tight labels it would be "
-        f"{tight:.4f}{more}. The second figure is for you alone: it tells of ends that are hidden."
+        f"{tight:.4f}{increase}. The second figure is for you alone: it tells of ends that are hidden."
     ]
 
 

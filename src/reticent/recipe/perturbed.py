@@ -36,36 +36,36 @@ class PerturbedWriter:
     def frames(self, pieces: RowBatches) -> dict[str, FileRows]:
         """Build the data file, columns in the source's order."""
         recipe, published = self.recipe, find_published_cells(self.recipe)
-        found: dict[str, Any] = dict(pieces.beside)
-        for at, domain in enumerate(recipe.cells.quasi):
-            found[domain.name] = CodedColumn.from_entries(
-                list_domain_values(domain), recipe.cells.codes[:, at], published, recipe.cell
+        columns: dict[str, Any] = dict(pieces.beside)
+        for column_index, domain in enumerate(recipe.cells.quasi):
+            columns[domain.name] = CodedColumn.from_entries(
+                list_domain_values(domain), recipe.cells.codes[:, column_index], published, recipe.cell
             )
         sensitive = recipe.cells.sensitive[0]
-        found[sensitive.name] = CodedColumn.from_entries(
+        columns[sensitive.name] = CodedColumn.from_entries(
             list_domain_values(sensitive), recipe.published_values[:, 0], recipe.published_entries
         )
-        kept = [name for name, column in self.columns.items() if column.role is not Role.IDENTIFYING]
-        return {"data": FileRows({name: found[name] for name in kept}, pieces)}
+        names = [name for name, column in self.columns.items() if column.role is not Role.IDENTIFYING]
+        return {"data": FileRows({name: columns[name] for name in names}, pieces)}
 
     def fields(self, types: Mapping[str, str]) -> dict[str, Any]:
         """Build schema, values, matrix and, where no row is withheld, the overall distribution."""
         recipe, cells = self.recipe, self.recipe.cells
-        said = {
+        number_of = {
             entry: to_json_number(Fraction(entry, recipe.matrix_denominator))
             for entry in {e for row in recipe.matrix for e in row}
         }
-        found = {
+        manifest_fields = {
             "kind": self.kind,
             "withheld": recipe.withheld,
             "columns": build_exact_entries(recipe, self.columns, types),
             "values": [cells.sensitive[0].texts[code] for code in recipe.occurring],
-            "matrix": [[said[entry] for entry in row] for row in recipe.matrix],
+            "matrix": [[number_of[entry] for entry in row] for row in recipe.matrix],
         }
         if not recipe.withheld:
             totals = cells.totals(0)[recipe.occurring]
-            found["distribution"] = [to_json_number(Fraction(int(count), cells.rows)) for count in totals]
-        return found
+            manifest_fields["distribution"] = [to_json_number(Fraction(int(count), cells.rows)) for count in totals]
+        return manifest_fields
 
 
 WRITER = PerturbedWriter

@@ -103,8 +103,8 @@ class Recipe:
     def require_conserved(self) -> None:
         """Require that every row of every cell has exactly one outcome."""
         weights = None if self.has_single_rows else self.quota
-        given = np.bincount(self.cell, weights=weights, minlength=len(self.cells)).astype(np.int64)
-        if (self.quota <= 0).any() or not np.array_equal(given, self.cells.counts):
+        planned_rows = np.bincount(self.cell, weights=weights, minlength=len(self.cells)).astype(np.int64)
+        if (self.quota <= 0).any() or not np.array_equal(planned_rows, self.cells.counts):
             raise InternalError("A recipe gives a cell's rows no outcome or two.")
 
     def as_groups(self) -> CandidateGroups:
@@ -113,29 +113,29 @@ class Recipe:
 
     @cached_property
     def _groups(self) -> CandidateGroups:
-        kept = np.flatnonzero(self.group != WITHHELD_GROUP)
+        published = np.flatnonzero(self.group != WITHHELD_GROUP)
         order, offsets = order_rows_by_group(
-            self.group if len(kept) == len(self.group) else self.group[kept], self.groups
+            self.group if len(published) == len(self.group) else self.group[published], self.groups
         )
-        order = order if len(kept) == len(self.group) else kept[order]
+        order = order if len(published) == len(self.group) else published[order]
         return CandidateGroups(self.cells, self.cell[order], self.quota[order], offsets)
 
     def find_spans(self) -> tuple[np.ndarray, np.ndarray]:
         """Find the least and greatest code of each group in each quasi-identifier: (groups, quasi) each."""
-        found = [self.find_column_spans(at) for at in range(len(self.cells.quasi))]
-        lower, upper = zip(*found, strict=True) if found else ([], [])
+        column_spans = [self.find_column_spans(column_index) for column_index in range(len(self.cells.quasi))]
+        lower, upper = zip(*column_spans, strict=True) if column_spans else ([], [])
         empty = np.zeros((len(self.as_groups()), 0), np.int32)
         return np.column_stack([empty, *lower]), np.column_stack([empty, *upper])
 
-    def find_column_spans(self, at: int) -> tuple[np.ndarray, np.ndarray]:
+    def find_column_spans(self, column_index: int) -> tuple[np.ndarray, np.ndarray]:
         """Find the least and greatest code of each group in one quasi-identifier."""
         groups = self.as_groups()
-        return find_spans(groups, self.cells.codes[groups.cell, at])
+        return find_spans(groups, self.cells.codes[groups.cell, column_index])
 
     def renumber(self, number: np.ndarray) -> Recipe:
         """Merge and renumber groups: group g becomes number[g]."""
-        kept = self.group != WITHHELD_GROUP
-        group = np.where(kept, number[np.maximum(self.group, 0)], WITHHELD_GROUP)
+        is_published = self.group != WITHHELD_GROUP
+        group = np.where(is_published, number[np.maximum(self.group, 0)], WITHHELD_GROUP)
         return replace(self, group=group, groups=int(number.max(initial=-1)) + 1)
 
 
@@ -179,12 +179,14 @@ class PreparedCells:
     @classmethod
     def from_cells(cls, cells: Cells, withheld: np.ndarray) -> PreparedCells:
         """Withhold so many rows of each cell; a cell without rows left is dropped."""
-        left = cells.counts - withheld
-        origin = np.flatnonzero(left)
-        if len(origin) == len(left) and not withheld.any():
+        remaining = cells.counts - withheld
+        origin = np.flatnonzero(remaining)
+        if len(origin) == len(remaining) and not withheld.any():
             return cls(cells, cells, origin, withheld)
-        kept = replace(cells, codes=cells.codes[origin], values=cells.values[origin], counts=left[origin])
-        return cls(cells, kept, origin, withheld)
+        remaining_cells = replace(
+            cells, codes=cells.codes[origin], values=cells.values[origin], counts=remaining[origin]
+        )
+        return cls(cells, remaining_cells, origin, withheld)
 
     def chain(self, later: PreparedCells) -> PreparedCells:
         """Combine this stage with a later one that prepared what it kept."""
@@ -194,19 +196,19 @@ class PreparedCells:
 
     def complete(self, recipe: Recipe) -> Recipe:
         """Turn a recipe for the kept cells into one for the original cells."""
-        taken = np.flatnonzero(self.withheld)
+        withheld_cells = np.flatnonzero(self.withheld)
         values = recipe.values
         published = recipe.published
         if values is not None:
-            values = np.concatenate([values, self.original.values[taken]])
+            values = np.concatenate([values, self.original.values[withheld_cells]])
         if published is not None:
-            published = np.concatenate([published, np.zeros(len(taken), bool)])
+            published = np.concatenate([published, np.zeros(len(withheld_cells), bool)])
         return replace(
             recipe,
             cells=self.original,
-            cell=np.concatenate([self.origin[recipe.cell], taken]),
-            group=np.concatenate([recipe.group, np.full(len(taken), WITHHELD_GROUP, np.int64)]),
-            quota=np.concatenate([recipe.quota, self.withheld[taken]]),
+            cell=np.concatenate([self.origin[recipe.cell], withheld_cells]),
+            group=np.concatenate([recipe.group, np.full(len(withheld_cells), WITHHELD_GROUP, np.int64)]),
+            quota=np.concatenate([recipe.quota, self.withheld[withheld_cells]]),
             values=values,
             published=published,
         )
@@ -223,11 +225,11 @@ class PerturbedRecipe(Recipe):
     @property
     def perturbed_cells(self) -> tuple[Cells, np.ndarray, np.ndarray]:
         """Return the cells as they are published, the matrix, and the codes it is about."""
-        shown = self.published_entries
+        entries = self.published_entries
         cells = self.cells
-        codes = cells.codes[self.cell[shown]]
-        values = self.published_values[shown]
-        quota = self.quota[shown]
+        codes = cells.codes[self.cell[entries]]
+        values = self.published_values[entries]
+        quota = self.quota[entries]
         published, _ = build_cells(cells.quasi, cells.sensitive, codes, values, quota)
         return published, np.array(self.matrix) / self.matrix_denominator, self.occurring
 

@@ -63,26 +63,31 @@ class SampledWriter:
         return {"groups": len(sizes), "smallest": int(sizes.min(initial=rows)), "ail": loss}
 
     def frames(self, pieces: RowBatches) -> dict[str, FileRows]:
-        recipe, shown = self.recipe, self.recipe.published_entries
-        found: dict[str, Any] = {}
-        for at, domain in enumerate(recipe.cells.quasi):
-            texts = pl.Series(domain.name, self.labels.texts[at], dtype=pl.String)
-            found[domain.name] = CodedColumn.from_entries(texts, self.labels.of_group[recipe.group, at], shown)
+        recipe, entries = self.recipe, self.recipe.published_entries
+        columns: dict[str, Any] = {}
+        for column_index, domain in enumerate(recipe.cells.quasi):
+            texts = pl.Series(domain.name, self.labels.texts[column_index], dtype=pl.String)
+            columns[domain.name] = CodedColumn.from_entries(
+                texts, self.labels.of_group[recipe.group, column_index], entries
+            )
         sensitive = recipe.cells.sensitive[0]
         values = parse_texts(list(recipe.mechanism.domain), sensitive.dtype).alias(sensitive.name)
-        found[sensitive.name] = CodedColumn.from_entries(values, recipe.published_values[:, 0], shown)
+        columns[sensitive.name] = CodedColumn.from_entries(values, recipe.published_values[:, 0], entries)
         sizes = recipe.as_groups().sizes
-        found[SIZE_COLUMN] = CodedColumn.from_entries(
-            pl.Series(SIZE_COLUMN, np.arange(int(sizes.max()) + 1)), sizes[recipe.group], shown
+        columns[SIZE_COLUMN] = CodedColumn.from_entries(
+            pl.Series(SIZE_COLUMN, np.arange(int(sizes.max()) + 1)), sizes[recipe.group], entries
         )
         published = [name for name, column in self.columns.items() if column.role is not Role.IDENTIFYING]
-        return {"data": FileRows({name: found[name] for name in (*published, SIZE_COLUMN)}, pieces)}
+        return {"data": FileRows({name: columns[name] for name in (*published, SIZE_COLUMN)}, pieces)}
 
     def fields(self, types: Mapping[str, str]) -> dict[str, Any]:
         """Build schema, p, k and the domain; never the overall distribution."""
         cells = self.recipe.cells
         mechanism = self.recipe.mechanism
-        quasi = {domain.name: (domain, _list_value_labels(cells, at)) for at, domain in enumerate(cells.quasi)}
+        quasi = {
+            domain.name: (domain, _list_value_labels(cells, column_index))
+            for column_index, domain in enumerate(cells.quasi)
+        }
         entries = []
         for name, column in self.columns.items():
             if column.role is Role.QUASI:
@@ -100,11 +105,11 @@ class SampledWriter:
         }
 
 
-def _list_value_labels(cells: Cells, at: int) -> list[str | None]:
+def _list_value_labels(cells: Cells, column_index: int) -> list[str | None]:
     """List each value of a quasi-identifier as its own label: together the exact labels of all groups name just these."""
-    domain = cells.quasi[at]
-    held = np.flatnonzero(np.bincount(cells.codes[:, at], minlength=domain.size)).tolist()
-    return [None if code == domain.null_code else format_value_label(domain.texts[code]) for code in held]
+    domain = cells.quasi[column_index]
+    codes = np.flatnonzero(np.bincount(cells.codes[:, column_index], minlength=domain.size)).tolist()
+    return [None if code == domain.null_code else format_value_label(domain.texts[code]) for code in codes]
 
 
 WRITER = SampledWriter

@@ -99,15 +99,15 @@ class TransformedWriter(GroupedWriter):
                     "selected": pl.Series(rows.astype(np.int32)),
                 }
             )
-        whole = recipe.cells.sensitive[0].dtype.startswith(("Int", "UInt"))
+        is_integer = recipe.cells.sensitive[0].dtype.startswith(("Int", "UInt"))
         low = recipe.units[recipe.first[listed.value]]
         high = recipe.units[recipe.last[listed.value]]
-        found = compute_bounds(IntervalCounts(listed.group, low, high, listed.count), rows)
+        bounds = compute_bounds(IntervalCounts(listed.group, low, high, listed.count), rows)
         columns = {
-            GROUP_COLUMN: pl.Series(found.group.astype(np.int32)),
-            "selected": pl.Series(found.selected.astype(np.int32)),
+            GROUP_COLUMN: pl.Series(bounds.group.astype(np.int32)),
+            "selected": pl.Series(bounds.selected.astype(np.int32)),
         }
-        return pl.DataFrame({**columns, **found.to_series(None if whole else recipe.scale)})
+        return pl.DataFrame({**columns, **bounds.to_series(None if is_integer else recipe.scale)})
 
     def fields(self, types: Mapping[str, str]) -> dict[str, Any]:
         recipe = self.recipe

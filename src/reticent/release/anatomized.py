@@ -52,7 +52,9 @@ MAX_TYPES_COUNTED_ONE_BY_ONE = 8  # types of rows for which values are counted o
 
 def value_type(values: int) -> np.dtype:
     """Return the type in which an owner's witness numbers this many distinct values."""
-    return np.dtype("<u1" if values <= 1 << 8 else "<u2" if values <= 1 << 16 else "<u4")
+    if values <= 1 << 8:
+        return np.dtype("<u1")
+    return np.dtype("<u2" if values <= 1 << 16 else "<u4")
 
 
 @dataclass(frozen=True, slots=True)

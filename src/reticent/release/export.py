@@ -92,23 +92,18 @@ _UNPRINTABLE_PATTERN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]
 def require_table_name(table: str, database: str, files: Sequence[str]) -> None:
     """Refuse a name that is empty, dotted in a database without schemas, reserved, too long or not printable."""
     parts = table.split(".")
-    fault = (
-        "is empty"
-        if not table.strip()
-        else "holds a control character"
-        if _UNPRINTABLE_PATTERN.search(table)
-        else "begins or ends with a blank"
-        if table != table.strip()
-        else "has a part that is empty"
-        if not all(part.strip() for part in parts)
-        else "has more parts than schema and table"
-        if len(parts) > 2
-        else "has a dot, and SQLite has no schemas"
-        if len(parts) > 1 and database == "sqlite"
-        else "is reserved by the database"
-        if any(_is_reserved(part) for part in parts)
-        else _describe_excess_length(parts, database, files)
-    )
+    faults = {
+        "is empty": not table.strip(),
+        "holds a control character": _UNPRINTABLE_PATTERN.search(table),
+        "begins or ends with a blank": table != table.strip(),
+        "has a part that is empty": not all(part.strip() for part in parts),
+        "has more parts than schema and table": len(parts) > 2,
+        "has a dot, and SQLite has no schemas": len(parts) > 1 and database == "sqlite",
+        "is reserved by the database": any(_is_reserved(part) for part in parts),
+    }
+    fault = next((words for words, applies in faults.items() if applies), None)
+    if fault is None:
+        fault = _describe_excess_length(parts, database, files)
     if fault:
         raise RequestError(
             f"The table's name {fault}.",

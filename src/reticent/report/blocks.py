@@ -68,4 +68,6 @@ def format_value(value: Any) -> str:
     value = convert_to_plain(value)
     if isinstance(value, bool | str):
         return str(value)
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.0f}" if 1e5 <= abs(value) < 1e15 else f"{value:,.6g}"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:,.0f}" if 1e5 <= abs(value) < 1e15 else f"{value:,.6g}"

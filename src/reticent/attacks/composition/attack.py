@@ -227,7 +227,9 @@ def _count_known_people(together: AlignedReleases) -> int:
 def _describe_rule(together: AlignedReleases, exact: Mapping[int, Any]) -> str:
     if len(together.parts) == 1:
         return "exact" if together.parts[0].membership.known else "balanced"
-    return "exact" if len(exact) == len(together.people) else "exact and balanced" if exact else "balanced"
+    if len(exact) == len(together.people):
+        return "exact"
+    return "exact and balanced" if exact else "balanced"
 
 
 def _collect_details(

@@ -404,13 +404,9 @@ def _find_worst_posterior(posteriors: list[CountPosterior]) -> CountPosterior:
     """Find the worst of several releases."""
     low = max(posterior.low for posterior in posteriors)
     high = max(posterior.high for posterior in posteriors)
-    how: PosteriorMethod = (
-        "sampled"
-        if any(posterior.how == "sampled" for posterior in posteriors)
-        else "exact"
-        if low == high
-        else "bounds"
-    )
+    how: PosteriorMethod = "exact" if low == high else "bounds"
+    if any(posterior.how == "sampled" for posterior in posteriors):
+        how = "sampled"
     return CountPosterior(max(posteriors, key=lambda posterior: posterior.worst).by_count, low, high, how)
 
 

@@ -230,11 +230,11 @@ def _make_cut_chooser(publisher: Publisher, cells: Cells, nodes: PartitionNodes,
     promises = publisher.promises
     apart = method.labels_for(promises) == "nodes" and not promises.union_closed
     spans = SpanLosses.from_domains(
-        cells.quasi, resolve_weights([domain.name for domain in cells.quasi], method.weights), apart=apart
+        cells.quasi, resolve_weights([domain.name for domain in cells.quasi], method.weights), disjoint=apart
     )
     if method.cuts == "loss":
         return LossCuts(nodes, accepts, spans, LOOK_AHEAD_NEVER)
-    return MedianCuts(nodes, accepts, spans, fallback=method.fallback, apart=apart)
+    return MedianCuts(nodes, accepts, spans, fallback=method.fallback, disjoint=apart)
 
 
 def _list_block_deals(tables: CandidateTables, draws: int) -> dict[int, list[list[int]]]:

@@ -64,12 +64,10 @@ def split_quotas(
     shares = []
     for partition_cells, rows in partitions:
         position = np.searchsorted(cells, partition_cells)
-        begins = first[position]
-        ends = entry_ends[position]
-        entry_counts = ends - begins
-        index = np.repeat(begins - (np.cumsum(entry_counts) - entry_counts), entry_counts) + np.arange(
-            int(entry_counts.sum())
-        )
+        starts = first[position]
+        entry_counts = entry_ends[position] - starts
+        entries_before = np.cumsum(entry_counts) - entry_counts
+        index = np.repeat(starts - entries_before, entry_counts) + np.arange(int(entry_counts.sum()))
         drawn = _draw_by_cell(quota_left[index], entry_counts, rows.astype(np.int64), draw)
         quota_left[index] -= drawn
         is_drawn = drawn > 0
@@ -103,8 +101,7 @@ class SparkPassthroughWriter:
 
     def iterate_batches(self, rows: SparkRows, names: list[str]) -> Iterator[RowBatch]:
         folder = self.context.make_temp_dir()
-        types = {name: pl.String() if is_text(kind) else kind for name, kind in rows.types.items() if name in names}
-        types = {name: types[name] for name in names}
+        types = {name: pl.String() if is_text(rows.types[name]) else rows.types[name] for name in names}
         with ExitStack() as broadcasts:  # what is broadcast holds values, and is gone when it was used
             self._write_rows(rows, types, folder, broadcasts)
         yield from _read_batches(folder / "done", types)
@@ -160,7 +157,9 @@ class SparkPassthroughWriter:
         counts = numbered.select(PART, CELL).mapInArrow(rows.task(tasks.count_by_partition), kinds)
         with translate_spark_errors("Counting rows by partition", rows.session):
             table = counts.groupBy(PART, CELL).agg(f.sum(ROW_COUNT).alias(ROW_COUNT)).toArrow()
-        part, cell, rows_counted = (table.column(name).to_numpy() for name in (PART, CELL, ROW_COUNT))
+        part = table.column(PART).to_numpy()
+        cell = table.column(CELL).to_numpy()
+        rows_counted = table.column(ROW_COUNT).to_numpy()
         cell_rows = np.bincount(cell, weights=rows_counted, minlength=len(shared)).astype(np.int64)
         if not np.array_equal(cell_rows, self.counted.cells.counts):
             raise make_source_changed_error()

@@ -142,7 +142,9 @@ class RecipeOutcomes:
         return cells, first, entry[np.lexsort((words, cell))]
 
     def find_entries(self, rows: pl.DataFrame) -> np.ndarray:
-        part, cell, nth = (rows[name].to_numpy() for name in (PART, CELL, ORDINAL))
+        part = rows[PART].to_numpy()
+        cell = rows[CELL].to_numpy()
+        nth = rows[ORDINAL].to_numpy()
         entries = self.only[cell]
         for number in np.unique(part[part != NO_PART]).tolist():
             rows_of_part = np.flatnonzero(part == number)

@@ -47,20 +47,21 @@ def group_cells(cells: Cells, group_by: Any, k: int | None, rng: Random) -> Cell
         return CellGrouping(np.zeros(len(cells), np.int64), ("all",))
     if group_by == "mondrian":
         return _group_by_mondrian(cells, k or METHODS["distribution"].fields["k"].implied, rng)
-    asked: Mapping[str, Sequence[Any]] = (
+    edges_by_column: Mapping[str, Sequence[Any]] = (
         group_by
         if isinstance(group_by, Mapping)
         else dict.fromkeys([group_by] if isinstance(group_by, str) else group_by, ())
     )
-    place = {domain.name: at for at, domain in enumerate(cells.quasi)}
-    for name in asked:
+    place = {domain.name: index for index, domain in enumerate(cells.quasi)}
+    for name in edges_by_column:
         if name not in place:
             raise JobError(
                 f"distribution: {name!r} is no quasi-identifying column to group by.",
                 attempt=suggest(name, list(place)),
             )
     parts = [
-        _divide_column(cells.quasi[place[name]], cells.codes[:, place[name]], edges) for name, edges in asked.items()
+        _divide_column(cells.quasi[place[name]], cells.codes[:, place[name]], edges)
+        for name, edges in edges_by_column.items()
     ]
     keys = np.column_stack([part for part, _ in parts])
     rows, group = np.unique(keys, axis=0, return_inverse=True)
@@ -85,11 +86,11 @@ def _divide_column(domain: Domain, codes: np.ndarray, edges: Sequence[Any]) -> t
         raise JobError(
             f"distribution: the bands of {domain.name!r} must ascend.", attempt="edges such as [18, 40, 65]."
         )
-    said = [f"{end:g}" for end in ends]
+    edge_texts = [f"{end:g}" for end in ends]
     names = [
-        f"below {said[0]}",
-        *(f"{a} to {b}" for a, b in pairwise(said)),
-        f"{said[-1]} and above",
+        f"below {edge_texts[0]}",
+        *(f"{a} to {b}" for a, b in pairwise(edge_texts)),
+        f"{edge_texts[-1]} and above",
         "missing",
     ]
     band = np.append(np.searchsorted(ends, positions, side="right"), len(ends) + 1)
@@ -102,7 +103,7 @@ def _group_by_mondrian(cells: Cells, k: int, rng: Random) -> CellGrouping:
     of_cell[recipe.cell] = recipe.group
     _, of_cell = np.unique(of_cell, return_inverse=True)
     of_cell = of_cell.reshape(-1)
-    return CellGrouping(of_cell, tuple(f"group {at}" for at in range(int(of_cell.max()) + 1)))
+    return CellGrouping(of_cell, tuple(f"group {number}" for number in range(int(of_cell.max()) + 1)))
 
 
 def number_combinations(cells: Cells) -> np.ndarray:
@@ -130,13 +131,15 @@ def divide_groups(cells: Cells, group: np.ndarray, within: str, size: int | None
     lengths = np.diff(np.append(starts, len(of)))
     until = np.cumsum(rows[order])
     before = until - rows[order] - np.repeat((until - rows[order])[starts], lengths)
-    whole = np.add.reduceat(rows[order], starts)
-    pieces = np.maximum(whole // max(size or 1, 1), 1)
-    piece = np.minimum(before * np.repeat(pieces, lengths) // np.repeat(whole, lengths), np.repeat(pieces, lengths) - 1)
+    group_rows = np.add.reduceat(rows[order], starts)
+    pieces = np.maximum(group_rows // max(size or 1, 1), 1)
+    piece = np.minimum(
+        before * np.repeat(pieces, lengths) // np.repeat(group_rows, lengths), np.repeat(pieces, lengths) - 1
+    )
     pairs, number = np.unique(of * (int(pieces.max()) + 1) + piece, return_inverse=True)
-    found = np.empty(len(first), np.int64)
-    found[order] = number.reshape(-1)
-    return found[combination], pairs // (int(pieces.max()) + 1)
+    subgroup = np.empty(len(first), np.int64)
+    subgroup[order] = number.reshape(-1)
+    return subgroup[combination], pairs // (int(pieces.max()) + 1)
 
 
 WORKLOAD_QUERIES = 60
@@ -156,23 +159,25 @@ def choose_subgroup_size(
     value = values.of_code[cells.values[:, 0]]
     totals = np.bincount(value, weights=cells.counts, minlength=len(values.texts)).astype(np.int64)
     weights = next(generate_rounded_weights(tree, totals, totals > 0, Fraction(1, 20)))
-    asked = _draw_range_queries(cells, workload, rng.stream("workload"))
+    queries = _draw_range_queries(cells, workload, rng.stream("workload"))
     sizes = [cells.rows]
     widths = {}  # one of all rows: a group as it is
     while (smaller := 16 * 4 ** (len(sizes) - 1)) < cells.rows:
         sizes.append(smaller)
     for size in sizes:
         of, _ = divide_groups(cells, group, "hilbert", size)
-        held = GroupValues.from_entries(of, value, cells.counts, int(of.max()) + 1, len(values.texts))
-        widths[size] = _measure_bound_width(cells, of, generalize_groups(held, tree, weights), tree, values, asked)
-    return min(widths, key=lambda one: (widths[one], one))
+        group_values = GroupValues.from_entries(of, value, cells.counts, int(of.max()) + 1, len(values.texts))
+        widths[size] = _measure_bound_width(
+            cells, of, generalize_groups(group_values, tree, weights), tree, values, queries
+        )
+    return min(widths, key=lambda candidate: (widths[candidate], candidate))
 
 
 def _draw_range_queries(
     cells: Cells, workload: Mapping[str, Fraction] | None, draw: np.random.Generator
 ) -> list[np.ndarray]:
     """Draw which cells each query of the workload selects."""
-    place = {domain.name: at for at, domain in enumerate(cells.quasi)}
+    place = {domain.name: column_index for column_index, domain in enumerate(cells.quasi)}
     lacking = [name for name in workload or () if name not in place]
     if lacking:
         raise JobError(
@@ -180,40 +185,44 @@ def _draw_range_queries(
             attempt=suggest(lacking[0], list(place)),
         )
     ordered = (
-        [place[name] for name in workload or ()] or [at for at, one in enumerate(cells.quasi) if one.size > 2] or [0]
+        [place[name] for name in workload or ()]
+        or [column_index for column_index, quasi in enumerate(cells.quasi) if quasi.size > 2]
+        or [0]
     )
-    found = []
+    selections = []
     for _ in range(WORKLOAD_QUERIES):
-        at = ordered[int(draw.integers(len(ordered)))]
-        size = cells.quasi[at].size
-        name = cells.quasi[at].name
+        column_index = ordered[int(draw.integers(len(ordered)))]
+        size = cells.quasi[column_index].size
+        name = cells.quasi[column_index].name
         share = float(workload[name]) if workload else draw.uniform(0.1, 0.5)
         wide = max(round(size * share), 1)
         low = int(draw.integers(max(size - wide, 0) + 1))
-        found.append((cells.codes[:, at] >= low) & (cells.codes[:, at] < low + wide))
-    return found
+        selections.append((cells.codes[:, column_index] >= low) & (cells.codes[:, column_index] < low + wide))
+    return selections
 
 
 def _measure_bound_width(
-    cells: Cells, of: np.ndarray, found: np.ndarray, tree: ValueTree, values: ValueDomain, asked: list[np.ndarray]
+    cells: Cells, of: np.ndarray, entries: np.ndarray, tree: ValueTree, values: ValueDomain, queries: list[np.ndarray]
 ) -> float:
     """Measure the mean of (upper - lower) / rows over the workload: the width of the bounds on AVG."""
     groups = int(of.max()) + 1
     rows = np.bincount(of, weights=cells.counts, minlength=groups).astype(np.int64)
     units = np.asarray(values.units)
-    ends = IntervalCounts(found[:, 0], units[tree.first[found[:, 1]]], units[tree.last[found[:, 1]]], found[:, 2])
+    ends = IntervalCounts(
+        entries[:, 0], units[tree.first[entries[:, 1]]], units[tree.last[entries[:, 1]]], entries[:, 2]
+    )
     table = compute_bounds(ends, rows)
     wide = int(rows.max()) + 1
     key = table.group * wide + table.selected
     widths = []
-    for chosen in asked:
-        met = np.bincount(of[chosen], weights=cells.counts[chosen], minlength=groups).astype(np.int64)
-        at = np.flatnonzero(met)
-        if not len(at):
+    for chosen in queries:
+        selected_rows = np.bincount(of[chosen], weights=cells.counts[chosen], minlength=groups).astype(np.int64)
+        groups_met = np.flatnonzero(selected_rows)
+        if not len(groups_met):
             continue
-        place = np.searchsorted(key, at * wide + met[at])
-        short = table.selected[place] - met[at]
+        place = np.searchsorted(key, groups_met * wide + selected_rows[groups_met])
+        short = table.selected[place] - selected_rows[groups_met]
         upper = table.columns["sum_upper"][place] - short * table.columns["min_upper"][place]
         lower = table.columns["sum_lower"][place] - short * table.columns["max_lower"][place]
-        widths.append(float((upper - lower).sum() / met.sum()))
+        widths.append(float((upper - lower).sum() / selected_rows.sum()))
     return float(np.mean(widths)) if widths else 0.0

@@ -27,8 +27,8 @@ class GroupValues:
         cls, group: np.ndarray, value: np.ndarray, count: np.ndarray, groups: int, values: int
     ) -> GroupValues:
         """Make groups from entries in any order; equal entries are added up."""
-        key, at = np.unique(group.astype(np.int64) * values + value, return_inverse=True)
-        total = np.bincount(at.reshape(-1), weights=count, minlength=len(key)).astype(np.int64)
+        key, key_index = np.unique(group.astype(np.int64) * values + value, return_inverse=True)
+        total = np.bincount(key_index.reshape(-1), weights=count, minlength=len(key)).astype(np.int64)
         sizes = np.bincount(key // values, minlength=groups)
         return cls(np.append(0, np.cumsum(sizes)).astype(np.int64), (key % values).astype(np.int64), total)
 
@@ -48,27 +48,36 @@ class GroupValues:
         return GroupValues(starts.astype(np.int64), self.value[entry], self.count[entry])
 
     def histogram(self, group: int, values: int) -> np.ndarray:
-        found = np.zeros(values, np.int64)
-        here = slice(self.starts[group], self.starts[group + 1])
-        found[self.value[here]] = self.count[here]
-        return found
+        counts = np.zeros(values, np.int64)
+        entries = slice(self.starts[group], self.starts[group + 1])
+        counts[self.value[entries]] = self.count[entries]
+        return counts
 
 
-def generalize_groups(held: GroupValues, tree: ValueTree, weights: np.ndarray) -> np.ndarray:
+def generalize_groups(group_values: GroupValues, tree: ValueTree, weights: np.ndarray) -> np.ndarray:
     """Run algorithm 1: (entries, 3) of group, node and how many values are generalized to it."""
-    lengths = np.diff(held.starts)
+    lengths = np.diff(group_values.starts)
     deepest = int(tree.depth.max()) + 1
-    room = int(
-        np.minimum(np.minimum(lengths * deepest * (int(tree.children.max(initial=1)) + 1), held.sizes), len(tree)).sum()
+    max_entries = int(
+        np.minimum(
+            np.minimum(lengths * deepest * (int(tree.children.max(initial=1)) + 1), group_values.sizes), len(tree)
+        ).sum()
     )
-    out = np.empty((room, 3), np.int64)
+    out = np.empty((max_entries, 3), np.int64)
     scratch = np.zeros((3, len(tree)), np.int64)
-    entries = allocate(held.starts, tree.leaf[held.value], held.count, tree.to_kernel_arrays(weights), scratch, out)
+    entries = allocate(
+        group_values.starts,
+        tree.leaf[group_values.value],
+        group_values.count,
+        tree.to_kernel_arrays(weights),
+        scratch,
+        out,
+    )
     return out[:entries]
 
 
-def sum_ranges(found: np.ndarray, tree: ValueTree) -> float:
-    return float(tree.ranges[found[:, 1]] @ found[:, 2])
+def sum_ranges(entries: np.ndarray, tree: ValueTree) -> float:
+    return float(tree.ranges[entries[:, 1]] @ entries[:, 2])
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,41 +89,43 @@ class FakedGroup:
     costs: np.ndarray
 
 
-def add_fakes(counts: np.ndarray, tree: ValueTree, weights: np.ndarray, most: int) -> FakedGroup:
-    """Run algorithm 2: find the best of 0 .. `most` fakes beside a group with these counts of each value.
+def add_fakes(counts: np.ndarray, tree: ValueTree, weights: np.ndarray, max_fakes: int) -> FakedGroup:
+    """Run algorithm 2: find the best of 0 .. `max_fakes` fakes beside a group with these counts of each value.
 
     The fewest fakes win where several numbers are best.
     """
     below = tree.sum_below(counts)
-    held = np.ascontiguousarray(below, np.int64)
+    values_below = np.ascontiguousarray(below, np.int64)
     weighted = tree.to_kernel_arrays(weights)
-    _require_affordable(counts, (most + 1) * (int(held.max()) + most + 1) * 8, most)  # of the root alone
+    _require_affordable(
+        counts, (max_fakes + 1) * (int(values_below.max()) + max_fakes + 1) * 8, max_fakes
+    )  # of the root alone
     offsets = np.zeros((len(tree) + 1, 2), np.int64)
-    offsets[1:, 0] = np.cumsum((most + 1) * (held + most + 1))
+    offsets[1:, 0] = np.cumsum((max_fakes + 1) * (values_below + max_fakes + 1))
     parts = np.bincount(tree.parent[1:], weights=weights[1:], minlength=len(tree)).astype(np.int64)
-    units = np.where(parts > 0, (held + most) // np.maximum(parts, 1) + 1, 1)
-    edges = np.append(0, (most + 1) * units[tree.parent[1:]])
+    units = np.where(parts > 0, (values_below + max_fakes) // np.maximum(parts, 1) + 1, 1)
+    edges = np.append(0, (max_fakes + 1) * units[tree.parent[1:]])
     offsets[1:, 1] = np.cumsum(edges)
-    need = int(offsets[-1, 0] + (most + 1) * units.max()) * 8 + int(offsets[-1, 1]) * 4
-    _require_affordable(counts, need, most)
-    cost = np.empty(int(offsets[-1, 0] + (most + 1) * units.max()))
+    need = int(offsets[-1, 0] + (max_fakes + 1) * units.max()) * 8 + int(offsets[-1, 1]) * 4
+    _require_affordable(counts, need, max_fakes)
+    cost = np.empty(int(offsets[-1, 0] + (max_fakes + 1) * units.max()))
     choice = np.empty(max(int(offsets[-1, 1]), 1), np.int32)
-    fill_costs(held, weighted, tree.ranges, cost, choice, offsets, most)
+    fill_costs(values_below, weighted, tree.ranges, cost, choice, offsets, max_fakes)
     rows = int(counts.sum())
-    costs = cost[np.arange(most + 1) * (rows + most + 1) + rows + np.arange(most + 1)]
+    costs = cost[np.arange(max_fakes + 1) * (rows + max_fakes + 1) + rows + np.arange(max_fakes + 1)]
     best = int(costs.argmin())
     out = np.zeros((len(tree), 3), np.int64)
     out[0, :2] = best, rows + best
-    recover_choices(held, weighted, tree.ranges, cost, choice, offsets, most, out)
+    recover_choices(values_below, weighted, tree.ranges, cost, choice, offsets, max_fakes, out)
     used = np.flatnonzero(out[:, 2])
     return FakedGroup(np.column_stack([used, out[used, 2]]), out[tree.leaf, 0], costs)
 
 
-def _require_affordable(counts: np.ndarray, need: int, most: int) -> None:
+def _require_affordable(counts: np.ndarray, need: int, max_fakes: int) -> None:
     """Refuse so many fakes that the table of costs would not fit; `need` are its bytes."""
     if need > MAX_COST_BYTES:
         raise JobError(
-            f"{most:,} fakes beside {int(counts.sum()):,} values of a domain of {len(counts):,} need {need / 1e9:,.1f} GB.",
+            f"{max_fakes:,} fakes beside {int(counts.sum()):,} values of a domain of {len(counts):,} need {need / 1e9:,.1f} GB.",
             why="The table of costs grows with the square of the number of fakes (theorem 2).",
             attempt='fewer fakes, smaller groups (group_by, within = "qi-sa" or "hilbert"), or a coarser grid.',
         )

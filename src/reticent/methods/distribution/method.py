@@ -84,19 +84,19 @@ class Distribution(Method):
         """List what the owner should know of a target that is made from the data."""
         promise = promises.require_models(PPrivacy)[0]
         target = promise.target
-        said = []
+        sentences = []
         if promise.exact and target == "source" and (self.group_by is not None or self.within != "sa-only"):
-            said.append(
+            sentences.append(
                 "the target of several groups is the exact distribution of the table: who knows the algorithm has the table's totals, "
                 "and can rule values out (reticent attack --as algorithm); without exact = true it is rounded"
             )
         if target == "group":
-            said.append(
+            sentences.append(
                 "each group's target is its own distribution: the release says how values are distributed in each group"
             )
         if isinstance(target, Mapping) and "nearest" in target:
-            said.append("a nearest target says on which side of the promise a group was, and where it was cut")
-        return tuple(said)
+            sentences.append("a nearest target says on which side of the promise a group was, and where it was cut")
+        return tuple(sentences)
 
     def plan(self, cells: Cells, promises: Promises, rng: Random) -> TransformedRecipe:
         self.refuse(promises)
@@ -113,30 +113,32 @@ class Distribution(Method):
         if self.within == "hilbert" and size is None:
             size = choose_subgroup_size(cells, top.of_cell, values, tree, self.workload, rng)
         group, above = divide_groups(cells, top.of_cell, self.within, size)
-        held = GroupValues.from_entries(group, value, cells.counts, len(above), len(values.texts))
-        found = []
-        for at, tops in _group_equal_targets(wants):
+        group_values = GroupValues.from_entries(group, value, cells.counts, len(above), len(values.texts))
+        parts = []
+        for target_index, tops in _group_equal_targets(wants):
             mine = np.flatnonzero(np.isin(above, tops))
-            part = held.only(mine)
+            part = group_values.only(mine)
             observed = (own[tops] > 0).any(axis=0)
-            weights = choose_weights(wants[at], promise, tree, part, observed, overall)
-            found.append((mine, self._make_entries(part, tree, weights, len(values.texts)), weights))
-            promise.verify(_make_verified_parameters(tree, weights, found[-1][1]))
-        return _build_recipe(cells, group, values, tree, found)
+            weights = choose_weights(wants[target_index], promise, tree, part, observed, overall)
+            parts.append((mine, self._make_entries(part, tree, weights, len(values.texts)), weights))
+            promise.verify(_make_verified_parameters(tree, weights, parts[-1][1]))
+        return _build_recipe(cells, group, values, tree, parts)
 
-    def _make_entries(self, held: GroupValues, tree: ValueTree, weights: np.ndarray, values: int) -> np.ndarray:
+    def _make_entries(self, group_values: GroupValues, tree: ValueTree, weights: np.ndarray, values: int) -> np.ndarray:
         """Make (entries, 3) of group, node and count; with fakes where a group may have any."""
-        sizes = held.sizes
+        sizes = group_values.sizes
         if self.fakes >= 1:
-            most = np.full(held.groups, int(self.fakes))
+            max_fakes = np.full(group_values.groups, int(self.fakes))
         else:
-            most = floor_shares(sizes, self.fakes)
-        plain = np.flatnonzero(most == 0)
-        found = [_renumber_groups(generalize_groups(held.only(plain), tree, weights), plain)] if len(plain) else []
-        for group in np.flatnonzero(most).tolist():
-            nodes = add_fakes(held.histogram(group, values), tree, weights, int(most[group])).nodes
-            found.append(np.column_stack([np.full(len(nodes), group), nodes]))
-        return np.concatenate(found)
+            max_fakes = floor_shares(sizes, self.fakes)
+        plain = np.flatnonzero(max_fakes == 0)
+        entries = (
+            [_renumber_groups(generalize_groups(group_values.only(plain), tree, weights), plain)] if len(plain) else []
+        )
+        for group in np.flatnonzero(max_fakes).tolist():
+            nodes = add_fakes(group_values.histogram(group, values), tree, weights, int(max_fakes[group])).nodes
+            entries.append(np.column_stack([np.full(len(nodes), group), nodes]))
+        return np.concatenate(entries)
 
 
 def _make_verified_parameters(tree: ValueTree, weights: np.ndarray, entries: np.ndarray) -> dict[str, np.ndarray]:
@@ -146,16 +148,16 @@ def _make_verified_parameters(tree: ValueTree, weights: np.ndarray, entries: np.
 
 
 def _build_recipe(
-    cells: Cells, group: np.ndarray, values: ValueDomain, tree: ValueTree, found: list[Any]
+    cells: Cells, group: np.ndarray, values: ValueDomain, tree: ValueTree, parts: list[Any]
 ) -> TransformedRecipe:
     """Build the recipe.
 
-    `found` has, for each target: its groups, their entries (group within them, node, count), and its weights.
+    `parts` has, for each target: its groups, their entries (group within them, node, count), and its weights.
     """
-    entries = np.concatenate([_renumber_groups(part, mine) for mine, part, _ in found])
-    distinct = {weights: at for at, weights in enumerate(dict.fromkeys(tuple(w.tolist()) for _, _, w in found))}
+    entries = np.concatenate([_renumber_groups(part, mine) for mine, part, _ in parts])
+    distinct = {weights: rank for rank, weights in enumerate(dict.fromkeys(tuple(w.tolist()) for _, _, w in parts))}
     target = np.zeros(int(group.max()) + 1, np.int64)
-    for mine, _, weights in found:
+    for mine, _, weights in parts:
         target[mine] = distinct[tuple(weights.tolist())]
     first = np.unique(target, return_index=True)[1]  # targets numbered as groups meet them
     order = np.argsort(first)
@@ -173,7 +175,7 @@ def _build_recipe(
         node_labels=tuple(values.labels(tree)),
         first=tree.first,
         last=tree.last,
-        weights=tuple(listed[at] for at in order.tolist()),
+        weights=tuple(listed[rank] for rank in order.tolist()),
         target=number[target],
         units=values.units,
         scale=values.scale,
@@ -181,14 +183,14 @@ def _build_recipe(
     )
 
 
-def _renumber_groups(found: np.ndarray, groups: np.ndarray) -> np.ndarray:
-    return np.column_stack([groups[found[:, 0]], found[:, 1:]])
+def _renumber_groups(entries: np.ndarray, groups: np.ndarray) -> np.ndarray:
+    return np.column_stack([groups[entries[:, 0]], entries[:, 1:]])
 
 
 def _group_equal_targets(wants: list[Any]) -> list[tuple[int, np.ndarray]]:
     """List the groups that share a target (the same masses), with the first of each."""
     keys = [(want.masses.tobytes(), str(want.keeping)) for want in wants]
     first: dict[Any, list[int]] = {}
-    for at, key in enumerate(keys):
-        first.setdefault(key, []).append(at)
-    return [(found[0], np.array(found)) for found in first.values()]
+    for index, key in enumerate(keys):
+        first.setdefault(key, []).append(index)
+    return [(members[0], np.array(members)) for members in first.values()]

@@ -36,32 +36,32 @@ from reticent.models.rational_bounds import enclose_log, is_at_most_log, parse_f
 Shares = list[Fraction]
 
 
-def find_nearest_distribution(given: Mapping[str, Any], own: Sequence[int], overall: Sequence[int]) -> Shares:
+def find_nearest_distribution(promise: Mapping[str, Any], own: Sequence[int], overall: Sequence[int]) -> Shares:
     """Find the nearest distribution that keeps a classic promise.
 
     `own` are the group's counts, `overall` those of the published table, which is the reference of t and beta.
     """
     shares = _to_shares(own)
     reference = _to_shares(overall)
-    if given["model"] == "t-closeness":
-        limit = parse_fraction(given["t"], "t")
-        apart = compute_distribution_distance(given, shares, reference)
-        if apart <= limit:
+    if promise["model"] == "t-closeness":
+        limit = parse_fraction(promise["t"], "t")
+        distance = compute_distribution_distance(promise, shares, reference)
+        if distance <= limit:
             return shares
-        part = limit / apart
+        part = limit / distance
         return [r + part * (s - r) for s, r in zip(shares, reference, strict=True)]
-    return _fit_under_caps(shares, compute_share_caps(given, reference))
+    return _fit_under_caps(shares, compute_share_caps(promise, reference))
 
 
-def keeps_classic_promise(given: Mapping[str, Any], used: Shares, overall: Sequence[int]) -> bool:
+def keeps_classic_promise(promise: Mapping[str, Any], used: Shares, overall: Sequence[int]) -> bool:
     """Tell whether a distribution keeps the classic promise, compared exactly."""
     reference = _to_shares(overall)
-    if given["model"] == "t-closeness":
-        return compute_distribution_distance(given, used, reference) <= parse_fraction(given["t"], "t")
-    if given["model"] == "probabilistic-l-diversity":
-        return max(used) * parse_fraction(given["l"], "l") <= 1
-    beta = parse_fraction(given["beta"], "beta")
-    enhanced = bool(given.get("enhanced", True))
+    if promise["model"] == "t-closeness":
+        return compute_distribution_distance(promise, used, reference) <= parse_fraction(promise["t"], "t")
+    if promise["model"] == "probabilistic-l-diversity":
+        return max(used) * parse_fraction(promise["l"], "l") <= 1
+    beta = parse_fraction(promise["beta"], "beta")
+    enhanced = bool(promise.get("enhanced", True))
     for share, base in zip(used, reference, strict=True):
         if share and not base:
             return False
@@ -72,24 +72,24 @@ def keeps_classic_promise(given: Mapping[str, Any], used: Shares, overall: Seque
     return True
 
 
-def compute_share_caps(given: Mapping[str, Any], reference: Shares) -> Shares:
+def compute_share_caps(promise: Mapping[str, Any], reference: Shares) -> Shares:
     """Compute the greatest share of each value: a rational not above min(beta, -ln p) where a logarithm enters."""
-    if given["model"] == "probabilistic-l-diversity":
-        return [1 / parse_fraction(given["l"], "l")] * len(reference)
-    beta = parse_fraction(given["beta"], "beta")
-    found = []
+    if promise["model"] == "probabilistic-l-diversity":
+        return [1 / parse_fraction(promise["l"], "l")] * len(reference)
+    beta = parse_fraction(promise["beta"], "beta")
+    caps = []
     for base in reference:
         gain = beta
-        if base and given.get("enhanced", True) and not is_at_most_log(beta, 1 / base):
+        if base and promise.get("enhanced", True) and not is_at_most_log(beta, 1 / base):
             gain = Fraction(int(enclose_log(1 / base, 20)[0] * 10**6), 10**6)
-        found.append(base * (1 + gain))
-    return found
+        caps.append(base * (1 + gain))
+    return caps
 
 
-def compute_distribution_distance(given: Mapping[str, Any], one: Shares, other: Shares) -> Fraction:
+def compute_distribution_distance(promise: Mapping[str, Any], shares: Shares, reference: Shares) -> Fraction:
     """Compute the equal earth mover's distance (total variation), or the ordered: the mean of |cumulated differences|."""
-    kind = given.get("distance", "equal")
-    differences = [a - b for a, b in zip(one, other, strict=True)]
+    kind = promise.get("distance", "equal")
+    differences = [a - b for a, b in zip(shares, reference, strict=True)]
     if kind == "equal":
         return sum((abs(d) for d in differences), Fraction(0)) / 2
     if kind != "ordered":
@@ -99,7 +99,7 @@ def compute_distribution_distance(given: Mapping[str, Any], one: Shares, other: 
     for difference in differences:
         moved += difference
         total += abs(moved)
-    return total / (len(one) - 1)
+    return total / (len(shares) - 1)
 
 
 def _fit_under_caps(own: Shares, limits: Shares) -> Shares:
@@ -110,20 +110,24 @@ def _fit_under_caps(own: Shares, limits: Shares) -> Shares:
             why=f"The greatest shares allowed add up to {float(sum(limits)):.3f}.",
             attempt="a weaker promise, or a domain with more values.",
         )
-    order = sorted((at for at, share in enumerate(own) if share), key=lambda at: limits[at] / own[at])
-    found = [Fraction(0)] * len(own)
-    left = Fraction(1)
+    order = sorted((value for value, share in enumerate(own) if share), key=lambda value: limits[value] / own[value])
+    fitted = [Fraction(0)] * len(own)
+    remaining = Fraction(1)
     mass = sum(own)
-    for place, at in enumerate(order):
-        if left * own[at] <= limits[at] * mass:
+    for place, value in enumerate(order):
+        if remaining * own[value] <= limits[value] * mass:
             for rest in order[place:]:
-                found[rest] = left * own[rest] / mass
-            return found
-        found[at] = limits[at]
-        left -= limits[at]
-        mass -= own[at]
-    room = sum(limits[at] for at, share in enumerate(own) if not share)
-    return [limits[at] * left / room if not share else found[at] for at, share in enumerate(own)] if left else found
+                fitted[rest] = remaining * own[rest] / mass
+            return fitted
+        fitted[value] = limits[value]
+        remaining -= limits[value]
+        mass -= own[value]
+    capacity = sum(limits[value] for value, share in enumerate(own) if not share)
+    return (
+        [limits[value] * remaining / capacity if not share else fitted[value] for value, share in enumerate(own)]
+        if remaining
+        else fitted
+    )
 
 
 def _to_shares(counts: Sequence[int]) -> Shares:
@@ -150,13 +154,13 @@ def generate_rounded_weights(
     share = below / below[0]
     levels = int(tree.depth.max())
     depth = tree.depth
-    room = float(distance) * (1 - 1e-9)
+    total_distance = float(distance) * (1 - 1e-9)
     with np.errstate(divide="ignore"):
-        each = np.minimum(room / inner.sum() / share, 1.0)
-    even = np.full(len(tree), room / levels)
-    halves = room / 2.0 ** (depth + 1)
-    rising = room * 2.0 ** (depth - levels)
-    parts = (even, (even + each) / 2, each, halves, rising)
+        by_node = np.minimum(total_distance / inner.sum() / share, 1.0)
+    even = np.full(len(tree), total_distance / levels)
+    halves = total_distance / 2.0 ** (depth + 1)
+    rising = total_distance * 2.0 ** (depth - levels)
+    parts = (even, (even + by_node) / 2, by_node, halves, rising)
     for weights in _round_weights_within(tree, below, tree.sum_below(observed.astype(np.int64)) > 0, parts):
         if is_within_distance(tree, weights, masses, distance):
             yield weights
@@ -171,54 +175,62 @@ def _round_weights_within(
     """
     parent = tree.parent[1:]
     split = below[1:] / np.maximum(below[parent], 1)
-    least = (occurs[1:] & (below[1:] > 0)).astype(np.int64)
+    least_weights = (occurs[1:] & (below[1:] > 0)).astype(np.int64)
     starts = np.flatnonzero(np.diff(parent, prepend=-1))
     node = parent[starts]
     size = np.diff(np.append(starts, len(parent)))
-    found = [tree.reduce_masses(below) for _ in parts]
+    weights_by_part = [tree.reduce_masses(below) for _ in parts]
     open_ = [below[node] > 0 for _ in parts]  # below a node without mass any split is as good
     block = int(np.clip(CHUNK_TRIED_WEIGHTS // max(len(split), 1), 1, MAX_TRIED_BLOCK))
     for first in range(1, MAX_SIBLING_WEIGHTS + 1, block):
-        left = np.any(open_, axis=0)
-        if not left.any():
+        open_nodes = np.any(open_, axis=0)
+        if not open_nodes.any():
             break
         total = np.arange(first, min(first + block, MAX_SIBLING_WEIGHTS + 1))[:, None]
-        chosen = np.repeat(left, size)
-        sizes = size[left]
-        tried = np.maximum(np.floor(split[chosen] * total + 0.5).astype(np.int64), least[chosen])
+        chosen = np.repeat(open_nodes, size)
+        sizes = size[open_nodes]
+        tried = np.maximum(np.floor(split[chosen] * total + 0.5).astype(np.int64), least_weights[chosen])
         begin = np.append(0, np.cumsum(sizes))[:-1]
         sums = np.add.reduceat(tried, begin, axis=1)
         wide = np.repeat(np.maximum(sums, 1), sizes, axis=1)
         off = np.add.reduceat(np.abs(tried / wide - split[chosen]), begin, axis=1) / 2
-        for at, part in enumerate(parts):
-            fine = (sums > 0) & (off <= part[node[left]]) & open_[at][left]
-            met = fine.any(axis=0)
-            taken = np.flatnonzero(np.repeat(met, sizes))
-            found[at][np.flatnonzero(chosen)[taken] + 1] = tried[np.repeat(fine.argmax(axis=0), sizes)[taken], taken]
-            open_[at][np.flatnonzero(left)[met]] = False
-    return [tree.reduce_masses(weights) for weights in found]
+        for part_index, part in enumerate(parts):
+            fine = (sums > 0) & (off <= part[node[open_nodes]]) & open_[part_index][open_nodes]
+            settled = fine.any(axis=0)
+            settled_entries = np.flatnonzero(np.repeat(settled, sizes))
+            weights_by_part[part_index][np.flatnonzero(chosen)[settled_entries] + 1] = tried[
+                np.repeat(fine.argmax(axis=0), sizes)[settled_entries], settled_entries
+            ]
+            open_[part_index][np.flatnonzero(open_nodes)[settled]] = False
+    return [tree.reduce_masses(weights) for weights in weights_by_part]
 
 
 def compute_weight_shares(tree: ValueTree, weights: np.ndarray) -> list[Fraction]:
     """Compute the distribution over the domain that the weights stand for."""
     parts = np.bincount(tree.parent[1:], weights=weights[1:], minlength=len(tree)).astype(np.int64).tolist()
-    found = [Fraction(1)] * len(tree)
+    node_shares = [Fraction(1)] * len(tree)
     parent = tree.parent.tolist()
-    given = weights.tolist()
+    weight_list = weights.tolist()
     for node in range(1, len(tree)):
-        found[node] = found[parent[node]] * Fraction(given[node], parts[parent[node]]) if given[node] else Fraction(0)
-    return [found[node] for node in tree.leaf.tolist()]
+        node_shares[node] = (
+            node_shares[parent[node]] * Fraction(weight_list[node], parts[parent[node]])
+            if weight_list[node]
+            else Fraction(0)
+        )
+    return [node_shares[node] for node in tree.leaf.tolist()]
 
 
 def is_within_distance(tree: ValueTree, weights: np.ndarray, masses: np.ndarray, distance: Fraction) -> bool:
     """Tell whether the weights' distribution is within a distance of that of the masses: by doubles if they decide, else exactly."""
     parts = np.bincount(tree.parent[1:], weights=weights[1:], minlength=len(tree))
-    found = np.ones(len(tree))
+    node_shares = np.ones(len(tree))
     for depth in range(1, int(tree.depth.max()) + 1):
         nodes = np.flatnonzero(tree.depth == depth)
         above = tree.parent[nodes]
-        found[nodes] = np.where(weights[nodes] > 0, found[above] * weights[nodes] / np.maximum(parts[above], 1), 0.0)
-    roughly = float(np.abs(found[tree.leaf] - masses / masses.sum()).sum() / 2)
+        node_shares[nodes] = np.where(
+            weights[nodes] > 0, node_shares[above] * weights[nodes] / np.maximum(parts[above], 1), 0.0
+        )
+    roughly = float(np.abs(node_shares[tree.leaf] - masses / masses.sum()).sum() / 2)
     if abs(roughly - float(distance)) > DISTANCE_ROUNDING:
         return roughly < float(distance)
     return compute_total_variation(tree, weights, masses) <= distance
@@ -268,7 +280,7 @@ def compute_target_masses(
 def _compute_group_masses(target: Any, values: ValueDomain, own: np.ndarray, overall: np.ndarray) -> TargetMasses:
     """Compute the masses of one group, which holds `own` of each value."""
     kind: str = target if isinstance(target, str) else next(iter(target))
-    given: Mapping[str, Any] = {} if isinstance(target, str) else target[kind]
+    parameters: Mapping[str, Any] = {} if isinstance(target, str) else target[kind]
     keeping = None
     if kind == "source":
         masses = overall
@@ -277,12 +289,12 @@ def _compute_group_masses(target: Any, values: ValueDomain, own: np.ndarray, ove
     elif kind == "uniform":
         masses = np.ones(len(values.texts), np.int64)
     elif kind == "nearest":
-        keeping = given
-        masses = _compute_nearest_masses(given, own.tolist(), overall.tolist())
+        keeping = parameters
+        masses = _compute_nearest_masses(parameters, own.tolist(), overall.tolist())
     elif kind in ("weights", "file"):
         masses = _compute_listed_masses(target, values)
     else:
-        masses = _compute_curve_masses(kind, given, values)
+        masses = _compute_curve_masses(kind, parameters, values)
     bare = int(((masses == 0) & (own > 0)).sum())
     if bare:
         raise JobError(
@@ -293,26 +305,26 @@ def _compute_group_masses(target: Any, values: ValueDomain, own: np.ndarray, ove
     return TargetMasses(np.asarray(masses, np.int64), kind not in ("source", "group", "nearest"), keeping)
 
 
-def _compute_nearest_masses(given: Mapping[str, Any], own: list[int], overall: list[int]) -> np.ndarray:
+def _compute_nearest_masses(promise: Mapping[str, Any], own: list[int], overall: list[int]) -> np.ndarray:
     """Compute whole numbers in the ratio of the nearest distribution.
 
     If rounding makes them break the promise, they are computed again for a promise that is stricter by ROUNDING_SLACK.
     """
-    masses = _to_whole_masses(find_nearest_distribution(given, own, overall))
+    masses = _to_whole_masses(find_nearest_distribution(promise, own, overall))
     total = int(masses.sum())
-    if keeps_classic_promise(given, [Fraction(mass, total) for mass in masses.tolist()], overall):
+    if keeps_classic_promise(promise, [Fraction(mass, total) for mass in masses.tolist()], overall):
         return masses
-    name = NEAREST_MODEL_PARAMETERS[given["model"]][0]
+    name = NEAREST_MODEL_PARAMETERS[promise["model"]][0]
     hair = 1 + ROUNDING_SLACK if name == "l" else 1 - ROUNDING_SLACK
     return _to_whole_masses(
-        find_nearest_distribution({**given, name: parse_fraction(given[name], name) * hair}, own, overall)
+        find_nearest_distribution({**promise, name: parse_fraction(promise[name], name) * hair}, own, overall)
     )
 
 
-def _compute_curve_masses(kind: str, given: Mapping[str, Any], values: ValueDomain) -> np.ndarray:
+def _compute_curve_masses(kind: str, parameters: Mapping[str, Any], values: ValueDomain) -> np.ndarray:
     """Compute a normal density at each number, or Zipf's law over the order of the domain; every value keeps a mass."""
     if kind == "zipf":
-        density = np.arange(1, len(values.texts) + 1, dtype=np.float64) ** -float(parse_fraction(given["s"], "s"))
+        density = np.arange(1, len(values.texts) + 1, dtype=np.float64) ** -float(parse_fraction(parameters["s"], "s"))
     elif values.positions is None:
         raise JobError(
             f"A normal target is over numbers, and {values.name!r} is categorical.",
@@ -322,8 +334,8 @@ def _compute_curve_masses(kind: str, given: Mapping[str, Any], values: ValueDoma
         density = np.exp(
             -(
                 (
-                    (values.positions - float(parse_fraction(given["mean"], "mean")))
-                    / float(parse_fraction(given["std"], "std"))
+                    (values.positions - float(parse_fraction(parameters["mean"], "mean")))
+                    / float(parse_fraction(parameters["std"], "std"))
                 )
                 ** 2
             )
@@ -343,16 +355,16 @@ def _compute_listed_masses(target: Any, values: ValueDomain) -> np.ndarray:
     listed = find_listed_weights(target) or {}
     keys: list[Any] = list(values.texts) if values.units is None else [Fraction(text) for text in values.texts]
     try:
-        given = listed if values.units is None else {Fraction(text): weight for text, weight in listed.items()}
+        weight_of = listed if values.units is None else {Fraction(text): weight for text, weight in listed.items()}
     except ValueError:
         raise JobError(f"A target over {values.name!r} lists a value that is no number.") from None
-    unknown = len(set(given) - set(keys))
+    unknown = len(set(weight_of) - set(keys))
     if unknown:
         raise JobError(
             f"The target lists {pluralize(unknown, 'value')} that the domain of {values.name!r} lacks.",
             attempt="values of the domain, or domain = [least, greatest, step] that holds them.",
         )
-    return _to_whole_masses([given.get(key, Fraction(0)) for key in keys])
+    return _to_whole_masses([weight_of.get(key, Fraction(0)) for key in keys])
 
 
 def _to_whole_masses(weights: Sequence[Fraction]) -> np.ndarray:
@@ -365,19 +377,24 @@ def _to_whole_masses(weights: Sequence[Fraction]) -> np.ndarray:
 
 
 def choose_weights(
-    want: TargetMasses, promise: PPrivacy, tree: ValueTree, held: GroupValues, observed: np.ndarray, overall: np.ndarray
+    want: TargetMasses,
+    promise: PPrivacy,
+    tree: ValueTree,
+    group_values: GroupValues,
+    observed: np.ndarray,
+    overall: np.ndarray,
 ) -> np.ndarray:
     """Choose the weights that are used, promised and published: exact, or the rounding with the least sum of ranges."""
     exactly = compute_exact_weights(tree, want.masses)
     if promise.exact:
         return exactly
-    found = [
+    rounded = [
         weights
         for weights in generate_rounded_weights(tree, want.masses, observed, promise.distance)
         if _still_keeps_promise(want, tree, weights, overall)
     ]
-    tried = [*found, exactly] if want.declared or not found else found
-    costs = [sum_ranges(generalize_groups(held, tree, weights), tree) for weights in tried]
+    tried = [*rounded, exactly] if want.declared or not rounded else rounded
+    costs = [sum_ranges(generalize_groups(group_values, tree, weights), tree) for weights in tried]
     best = tried[int(np.argmin(costs))]
     if not _still_keeps_promise(want, tree, best, overall):
         raise InternalError("A target does not keep the promise that it is the nearest to.")

@@ -51,24 +51,24 @@ class ValueTree:
 
     @cached_property
     def first_child(self) -> np.ndarray:
-        found = np.full(len(self), len(self), np.int64)
-        np.minimum.at(found, self.parent[1:], np.arange(1, len(self)))
-        return found
+        children = np.full(len(self), len(self), np.int64)
+        np.minimum.at(children, self.parent[1:], np.arange(1, len(self)))
+        return children
 
     @cached_property
     def leaf(self) -> np.ndarray:
         """The node of each leaf of the domain."""
         single = np.flatnonzero(self.first == self.last)
-        found = np.empty(len(single), np.int64)
-        found[self.first[single]] = single
-        return found
+        nodes = np.empty(len(single), np.int64)
+        nodes[self.first[single]] = single
+        return nodes
 
     @cached_property
     def depth(self) -> np.ndarray:
-        found = np.zeros(len(self), np.int64)
+        depths = np.zeros(len(self), np.int64)
         for node in range(1, len(self)):
-            found[node] = found[self.parent[node]] + 1
-        return found
+            depths[node] = depths[self.parent[node]] + 1
+        return depths
 
     def sum_below(self, of_leaf: np.ndarray) -> np.ndarray:
         """Sum over the leaves of each node: (..., leaves) -> (..., nodes)."""
@@ -99,23 +99,23 @@ def build_balanced_tree(leaves: int, arity: int, positions: np.ndarray | None) -
     """Build a tree whose nodes cut their leaves into `arity` parts as even as can be; `positions` None: categories."""
     spans = [(0, leaves - 1)]
     parent = [-1]
-    at = 0
-    while at < len(spans):
-        first, last = spans[at]
+    node = 0
+    while node < len(spans):
+        first, last = spans[node]
         size = last - first + 1
         parts = min(arity, size)
         if size > 1:
             ends = [first + size * part // parts for part in range(parts + 1)]
             spans += [(ends[part], ends[part + 1] - 1) for part in range(parts)]
-            parent += [at] * parts
-        at += 1
+            parent += [node] * parts
+        node += 1
     return _build_tree(spans, parent, positions)
 
 
 def build_hierarchy_tree(hierarchy: Hierarchy, positions: np.ndarray | None) -> ValueTree:
     """Build the tree of a steward's hierarchy; it may be uneven."""
-    found = {(int(first), int(last)) for first, last in zip(hierarchy.first, hierarchy.last, strict=True)}
-    order = sorted(found, key=lambda span: (span[0], -span[1]))
+    spans = {(int(first), int(last)) for first, last in zip(hierarchy.first, hierarchy.last, strict=True)}
+    order = sorted(spans, key=lambda span: (span[0], -span[1]))
     parents: list[int] = []
     depth: list[int] = []
     above: list[int] = []
@@ -126,7 +126,7 @@ def build_hierarchy_tree(hierarchy: Hierarchy, positions: np.ndarray | None) -> 
         depth.append(len(above))
         above.append(len(parents) - 1)
     level = sorted(range(len(order)), key=lambda node: (depth[node], order[node][0]))
-    number = {node: at for at, node in enumerate(level)}
+    number = {node: number_in_tree for number_in_tree, node in enumerate(level)}
     return _build_tree([order[node] for node in level], [number.get(parents[node], -1) for node in level], positions)
 
 
@@ -169,24 +169,24 @@ class ValueDomain:
 
     def labels(self, tree: ValueTree) -> list[str]:
         """Format each node: a value, a range of numbers, a set of categories, or `*`."""
-        found = []
+        node_labels = []
         for first, last in zip(tree.first.tolist(), tree.last.tolist(), strict=True):
             if first == last:
-                found.append(format_value_label(self.texts[first]))
+                node_labels.append(format_value_label(self.texts[first]))
             elif self.units is not None:
-                found.append(format_range_label(self.texts[first], self.texts[last]))
+                node_labels.append(format_range_label(self.texts[first], self.texts[last]))
             else:
-                found.append(
+                node_labels.append(
                     ANY_LABEL if last - first + 1 == len(self.texts) else format_set_label(self.texts[first : last + 1])
                 )
-        return found
+        return node_labels
 
 
 def make_value_domain(cells: Cells, promise: PPrivacy) -> ValueDomain:
     """Make the domain of the only sensitive column, which may have no missing values."""
     domain = _require_single_column(cells)
     totals = cells.totals(0)
-    given = domain.hierarchy if isinstance(domain, TreeDomain) and domain.is_from_steward else None
+    hierarchy = domain.hierarchy if isinstance(domain, TreeDomain) and domain.is_from_steward else None
     kind = getattr(domain, "kind", "categorical")
     if kind == "date":
         raise ColumnError(
@@ -194,11 +194,11 @@ def make_value_domain(cells: Cells, promise: PPrivacy) -> ValueDomain:
             attempt='a number of days or years, or type = "ordinal" with its order.',
         )
     if kind != "numeric":
-        order = list(domain.texts) if given or kind == "ordinal" else _list_categories(domain, totals, promise)
-        return _build_checked_domain(domain, totals, order, None, 1, given)
-    texts = list(domain.texts) if given else _list_numbers(domain, totals, promise)
+        order = list(domain.texts) if hierarchy or kind == "ordinal" else _list_categories(domain, totals, promise)
+        return _build_checked_domain(domain, totals, order, None, 1, hierarchy)
+    texts = list(domain.texts) if hierarchy else _list_numbers(domain, totals, promise)
     units, scale = _convert_to_units(domain.name, texts, cells.rows)
-    return _build_checked_domain(domain, totals, texts, units, scale, given)
+    return _build_checked_domain(domain, totals, texts, units, scale, hierarchy)
 
 
 def _require_single_column(cells: Cells) -> Domain:
@@ -230,25 +230,25 @@ def _list_categories(domain: Domain, totals: np.ndarray, promise: PPrivacy) -> l
 def _list_numbers(domain: Domain, totals: np.ndarray, promise: PPrivacy) -> list[str]:
     """List the declared grid, a target's own values, or the values that are published."""
     if promise.domain is not None:
-        least, greatest, step = promise.domain
-        size = int((greatest - least) / step) + 1
+        lowest, greatest, step = promise.domain
+        size = int((greatest - lowest) / step) + 1
         if size > MAX_DOMAIN_VALUES:
             raise _make_too_many_error(domain.name, size)
-        whole = domain.dtype.startswith(("Int", "UInt"))
-        return [_format_number(least + step * i, whole) for i in range(size)]
+        is_integer = domain.dtype.startswith(("Int", "UInt"))
+        return [_format_number(lowest + step * i, is_integer) for i in range(size)]
     listed = find_listed_weights(promise.target)
     occurring = _list_occurring_values(domain, totals)
     if listed is None:
         return occurring
-    whole = domain.dtype.startswith(("Int", "UInt"))
+    is_integer = domain.dtype.startswith(("Int", "UInt"))
     return [
-        _format_number(value, whole)
+        _format_number(value, is_integer)
         for value in sorted({parse_fraction(text, "a value of the target") for text in listed})
     ]
 
 
-def _format_number(value: Fraction, whole: bool) -> str:
-    return str(int(value)) if whole and is_whole(value) else str(float(value))
+def _format_number(value: Fraction, is_integer: bool) -> str:
+    return str(int(value)) if is_integer and is_whole(value) else str(float(value))
 
 
 def _convert_to_units(name: str, texts: Sequence[str], rows: int) -> tuple[np.ndarray, int]:
@@ -297,9 +297,9 @@ def _build_checked_domain(
         )
     _require_publishable_values(domain, texts)
     keys = texts if units is None else [Fraction(text) for text in texts]
-    known = {key: at for at, key in enumerate(keys)}
+    places = {key: place for place, key in enumerate(keys)}
     mine = domain.texts if units is None else [Fraction(text) for text in domain.texts]
-    of_code = np.array([known.get(key, -1) for key in mine], np.int64)
+    of_code = np.array([places.get(key, -1) for key in mine], np.int64)
     outside = int(((of_code < 0) & (totals[: len(of_code)] > 0)).sum())
     if outside:
         raise ColumnError(

@@ -27,10 +27,10 @@ from reticent.models.promise import BoundPromises, CandidateGroups
 class CapTables:
     """Caps of several sensitive columns as the flat tables a kernel reads.
 
-    held[cell] = (count, values ...), the values of each sensitive column numbered after those of the one before.
+    contents[cell] = (count, values ...), the values of each sensitive column numbered after those of the one before.
     """
 
-    held: np.ndarray
+    contents: np.ndarray
     bounds: np.ndarray
     rules: np.ndarray
 
@@ -41,14 +41,14 @@ class CapTables:
         names = sorted(views)
         sizes = [views[name][1].values for name in names]
         begin = dict(zip(names, np.cumsum([0, *sizes[:-1]]).tolist(), strict=True)) if names else {}
-        held = [cells.counts, *(_list_cell_values(cells, *views[name]) + begin[name] for name in names)]
+        contents = [cells.counts, *(_list_cell_values(cells, *views[name]) + begin[name] for name in names)]
         bounds = [_tabulate_bounds(cap) for _, cap in caps]
         rules = [
             _tabulate_rule(cap, begin[_make_view_key(column, cap)], shift)
             for (column, cap), shift in zip(caps, np.cumsum([0, *map(len, bounds)]).tolist(), strict=False)
         ]
         return cls(
-            np.column_stack(held).astype(np.int64),
+            np.column_stack(contents).astype(np.int64),
             np.concatenate([*bounds, np.zeros((0, 4))]).astype(np.int64),
             np.array(rules, np.int64).reshape(-1, 9),
         )
@@ -72,13 +72,13 @@ def _tabulate_bounds(caps: Caps) -> np.ndarray:
 
 def _tabulate_rule(caps: Caps, begin: int, shift: int) -> list[int]:
     floored = 0 if caps.lower is None else int((caps.lower[:, 0] > 0).sum())
-    null, without = (code + begin if code >= 0 else -1 for code in (caps.null, caps.without))
+    null, ignored = (code + begin if code >= 0 else -1 for code in (caps.null, caps.without))
     end = begin + caps.values
     return [
         caps.least_size,
         caps.least_distinct,
         null,
-        without,
+        ignored,
         int(caps.present_only),
         floored,
         begin,
@@ -89,11 +89,11 @@ def _tabulate_rule(caps: Caps, begin: int, shift: int) -> list[int]:
 
 def compute_least_size(caps: Caps) -> int:
     """Compute a size that every group these caps allow has: each of its values needs so many rows around it."""
-    least = max(caps.least_size, caps.least_distinct)
+    least_size = max(caps.least_size, caps.least_distinct)
     if caps.upper is None or caps.without >= 0 or not caps.upper[:, 0].any():
-        return least
+        return least_size
     upper = caps.upper[caps.upper[:, 0] > 0]
-    return max(least, int((-(-upper[:, 1] // upper[:, 0])).min()))
+    return max(least_size, int((-(-upper[:, 1] // upper[:, 0])).min()))
 
 
 BATCH_COUNTS = 1 << 22  # counts of values that a batch of cuts may take
@@ -119,49 +119,49 @@ class Acceptance:
         """Whether sides of at least `least_size` rows keep every promise: then no cut needs to be judged."""
         return not self.caps and not self.checks
 
-    def select_best_cuts(self, cuts: np.ndarray, most: int = 1) -> np.ndarray:
-        """Select, of each node's cuts, which follow one another, the first `most` whose two sides keep every promise.
+    def select_best_cuts(self, cuts: np.ndarray, max_cuts: int = 1) -> np.ndarray:
+        """Select, of each node's cuts, which follow one another, the first `max_cuts` whose two sides keep every promise.
 
         Return their positions.  The caller compares sizes.
         """
-        kept = np.arange(len(cuts))
+        positions = np.arange(len(cuts))
         if self.caps:
-            kept = kept[self._select_within_caps(cuts, 1 << 62 if self.checks else most)]
+            positions = positions[self._select_within_caps(cuts, 1 << 62 if self.checks else max_cuts)]
         if self.checks:
-            kept = self._select_passing_checks(cuts, kept, most)
-        return kept[_count_preceding_equals(cuts[kept, 0]) < most]
+            positions = self._select_passing_checks(cuts, positions, max_cuts)
+        return positions[_count_preceding_equals(cuts[positions, 0]) < max_cuts]
 
-    def _select_within_caps(self, cuts: np.ndarray, most: int) -> np.ndarray:
+    def _select_within_caps(self, cuts: np.ndarray, max_cuts: int) -> np.ndarray:
         nodes = self.nodes
         rules = self.rules
-        kept = np.empty(len(cuts), np.int8)
-        args = cuts, nodes.words, nodes.atom, nodes.first, rules.held, rules.bounds, rules.rules
-        mark_cuts_within_caps(*args, most, kept)
-        return kept.astype(bool)
+        verdicts = np.empty(len(cuts), np.int8)
+        args = cuts, nodes.words, nodes.atom, nodes.first, rules.contents, rules.bounds, rules.rules
+        mark_cuts_within_caps(*args, max_cuts, verdicts)
+        return verdicts.astype(bool)
 
-    def _select_passing_checks(self, cuts: np.ndarray, asked: np.ndarray, most: int) -> np.ndarray:
-        """Select those of the positions in `asked` that pass, judged a few of each node at a time until enough have."""
-        found: list[np.ndarray] = []
-        stage = most
-        while len(asked):
-            turn = _count_preceding_equals(cuts[asked, 0])
-            now = asked[turn < stage]
+    def _select_passing_checks(self, cuts: np.ndarray, positions: np.ndarray, max_cuts: int) -> np.ndarray:
+        """Select those of the positions in `positions` that pass, judged a few of each node at a time until enough have."""
+        passing: list[np.ndarray] = []
+        stage = max_cuts
+        while len(positions):
+            turn = _count_preceding_equals(cuts[positions, 0])
+            now = positions[turn < stage]
             passed = now[self._pass_checks(cuts[now])]
-            found.append(passed)
+            passing.append(passed)
             node, enough = np.unique(cuts[passed, 0], return_counts=True)
-            asked = asked[(turn >= stage) & ~np.isin(cuts[asked, 0], node[enough >= most])]
+            positions = positions[(turn >= stage) & ~np.isin(cuts[positions, 0], node[enough >= max_cuts])]
             stage *= 64
-        return np.sort(np.concatenate(found)) if found else asked
+        return np.sort(np.concatenate(passing)) if passing else positions
 
     def _pass_checks(self, cuts: np.ndarray) -> np.ndarray:
         widest = max([domain.size for domain in self.nodes.cells.sensitive], default=1)
         step = max(BATCH_COUNTS // (2 * widest), 1)
-        kept = np.ones(len(cuts), bool)
-        for at in range(0, len(cuts), step):
-            sides = CutSides(self.nodes, cuts[at : at + step])
+        verdicts = np.ones(len(cuts), bool)
+        for begin in range(0, len(cuts), step):
+            sides = CutSides(self.nodes, cuts[begin : begin + step])
             for check in self.checks:
-                kept[at : at + step] &= check(sides).reshape(-1, 2).all(axis=1)
-        return kept
+                verdicts[begin : begin + step] &= check(sides).reshape(-1, 2).all(axis=1)
+        return verdicts
 
 
 class CutSides(CandidateGroups):
@@ -212,8 +212,8 @@ class CutSides(CandidateGroups):
         side = 2 * cut + ((code < cuts[cut, 3]) | (code > cuts[cut, 4]))
         order = np.argsort(side, kind="stable")
         atom = nodes.atom[row[order]]
-        held = nodes.first[atom + 1] - nodes.first[atom]
-        return np.repeat(side[order], held), concatenate_ranges(nodes.first[atom], held)
+        cell_counts = nodes.first[atom + 1] - nodes.first[atom]
+        return np.repeat(side[order], cell_counts), concatenate_ranges(nodes.first[atom], cell_counts)
 
     @cached_property
     def cell(self) -> np.ndarray:
@@ -250,32 +250,32 @@ class CutMask:
     def empty(self) -> bool:
         return not len(self.allowed)
 
-    def take_nodes(self, kept: np.ndarray) -> CutMask:
+    def take_nodes(self, nodes: np.ndarray) -> CutMask:
         """Return the mask of the same cuts, of some of the nodes."""
-        return CutMask(self.begin[kept], self.allowed)
+        return CutMask(self.begin[nodes], self.allowed)
 
     @classmethod
     def build(
-        cls, nodes: PartitionNodes, asked: np.ndarray, side: np.ndarray, rules: CapTables, spans: SpanLosses
+        cls, nodes: PartitionNodes, node_numbers: np.ndarray, side: np.ndarray, rules: CapTables, spans: SpanLosses
     ) -> CutMask:
-        """Make the mask; `side` is the least number of rows of a side, for each node in `asked`."""
-        start = nodes.start[asked]
-        stop = nodes.stop[asked]
+        """Make the mask; `side` is the least number of rows of a side, for each node in `node_numbers`."""
+        start = nodes.start[node_numbers]
+        stop = nodes.stop[node_numbers]
         length = stop - start
-        most = bound_cut_counts(nodes, asked)
-        begin = np.cumsum(most) - most
-        allowed = np.ones(int(most.sum()), np.int8)
+        cut_bounds = bound_cut_counts(nodes, node_numbers)
+        begin = np.cumsum(cut_bounds) - cut_bounds
+        allowed = np.ones(int(cut_bounds.sum()), np.int8)
         table = np.column_stack([start, stop, side, begin, np.cumsum(length) - length]).astype(np.int64)
         cells = np.column_stack([nodes.first[nodes.atom], nodes.first[nodes.atom + 1]]).astype(np.int64)
-        given = nodes.words, cells, rules.held, (rules.rules, rules.bounds), (spans.shape, spans.least)
-        mark_allowed_cuts(table, _order_rows_by_code(nodes, start, length), *given, allowed)
+        tables = nodes.words, cells, rules.contents, (rules.rules, rules.bounds), (spans.shape, spans.minima)
+        mark_allowed_cuts(table, _order_rows_by_code(nodes, start, length), *tables, allowed)
         return cls(begin, allowed)
 
 
-def bound_cut_counts(nodes: PartitionNodes, asked: np.ndarray) -> np.ndarray:
+def bound_cut_counts(nodes: PartitionNodes, node_numbers: np.ndarray) -> np.ndarray:
     """Bound the number of cuts of each node: between codes, and each code and each child of a tree from the rest."""
-    box = nodes.box[asked].astype(np.int64)
-    length = nodes.stop[asked] - nodes.start[asked]
+    box = nodes.box[node_numbers].astype(np.int64)
+    length = nodes.stop[node_numbers] - nodes.start[node_numbers]
     return 3 * np.minimum(box[:, 1] - box[:, 0] + 1, length[:, None]).sum(axis=1) + 1
 
 
@@ -283,11 +283,11 @@ def _order_rows_by_code(nodes: PartitionNodes, start: np.ndarray, length: np.nda
     """Order the rows of each node by their codes, node after node: (columns, rows)."""
     row = concatenate_ranges(start, length)
     owner = np.repeat(np.arange(len(start)), length)
-    found = np.empty((len(nodes.cells.quasi), len(row)), np.int32)
-    for column in range(len(found)):
+    row_order = np.empty((len(nodes.cells.quasi), len(row)), np.int32)
+    for column in range(len(row_order)):
         code = nodes.codes(row, np.full(len(row), column)).astype(np.int64)
-        found[column] = row[_sort_by_owner_and_code(owner, code)]
-    return found
+        row_order[column] = row[_sort_by_owner_and_code(owner, code)]
+    return row_order
 
 
 def _sort_by_owner_and_code(owner: np.ndarray, code: np.ndarray) -> np.ndarray:

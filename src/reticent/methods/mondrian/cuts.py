@@ -82,73 +82,73 @@ class LossCuts:
         """Return (which open nodes can be cut, their cuts)."""
         self.depth += 1
         large = self.nodes.size * self.ahead.share >= self.nodes.cells.rows
-        found = self._find_options(self.ahead.options if large.any() else 1)
-        pick = find_run_starts(found.owner)
-        if self.ahead.options > 1 and large[found.owner].any():
-            self._look_ahead(found, large, pick)
+        options = self._find_options(self.ahead.options if large.any() else 1)
+        pick = find_run_starts(options.owner)
+        if self.ahead.options > 1 and large[options.owner].any():
+            self._look_ahead(options, large, pick)
         chosen = np.zeros(len(self.nodes), bool)
-        chosen[found.owner[pick]] = True
-        return chosen, found.cuts[pick]
+        chosen[options.owner[pick]] = True
+        return chosen, options.cuts[pick]
 
     def estimate_next_loss(self) -> np.ndarray:
         """Compute the loss of each open node after one more cut, or as it is if it cannot be cut."""
         loss = self.spans.losses(self.nodes.box).sum(axis=1) * self.nodes.size
-        found = self._find_options(1)
-        pick = find_run_starts(found.owner)
-        loss[found.owner[pick]] = found.loss[pick]
+        options = self._find_options(1)
+        pick = find_run_starts(options.owner)
+        loss[options.owner[pick]] = options.loss[pick]
         return loss
 
-    def _look_ahead(self, found: CutOptions, large: np.ndarray, pick: np.ndarray) -> None:
+    def _look_ahead(self, options: CutOptions, large: np.ndarray, pick: np.ndarray) -> None:
         """Pick the cut whose sides can be cut best in turn: a cut that uses up what a promise allows bars others."""
-        tried = np.flatnonzero(large[found.owner])
-        trial = self.nodes.split_on_trial(found.cuts[tried])
+        tried = np.flatnonzero(large[options.owner])
+        trial = self.nodes.split_on_trial(options.cuts[tried])
         reach = (
             LossCuts(trial, self.accepts.for_nodes(trial), self.spans, LOOK_AHEAD_NEVER)
             .estimate_next_loss()
             .reshape(-1, 2)
             .sum(axis=1)
         )
-        ranked = tried[np.lexsort((reach, found.owner[tried]))]
-        best = ranked[find_run_starts(found.owner[ranked])]
-        pick[np.searchsorted(found.owner[pick], found.owner[best])] = best
+        ranked = tried[np.lexsort((reach, options.owner[tried]))]
+        best = ranked[find_run_starts(options.owner[ranked])]
+        pick[np.searchsorted(options.owner[pick], options.owner[best])] = best
 
-    def _find_options(self, most: int) -> CutOptions:
+    def _find_options(self, max_options: int) -> CutOptions:
         """Find the `most` best cuts of each node."""
         size = self.nodes.size
-        least = self.accepts.least_size
-        trying = np.flatnonzero(size >= 2 * least)
+        least_size = self.accepts.least_size
+        trying = np.flatnonzero(size >= 2 * least_size)
         if self.depth <= DEEP_LEVEL:
-            return self._find_accepted_options(trying, np.full(len(size), least), most)
-        even = self._find_accepted_options(trying, np.maximum(size // EVEN_SIDE_SHARE, least), most)
+            return self._find_accepted_options(trying, np.full(len(size), least_size), max_options)
+        even = self._find_accepted_options(trying, np.maximum(size // EVEN_SIDE_SHARE, least_size), max_options)
         others = trying[~np.isin(trying, even.owner)]
-        return CutOptions.join([even, self._find_accepted_options(others, np.full(len(size), least), most)])
+        return CutOptions.join([even, self._find_accepted_options(others, np.full(len(size), least_size), max_options)])
 
-    def _find_accepted_options(self, trying: np.ndarray, side: np.ndarray, most: int) -> CutOptions:
+    def _find_accepted_options(self, trying: np.ndarray, side: np.ndarray, max_options: int) -> CutOptions:
         """Ask about the candidates of each node, best first, in rounds of growing length until one passes or none is left.
 
         Where the first few of very many all break a promise, the caps are asked about every cut of the node at once.
         """
-        slots = most if self.accepts.sizes_suffice else FIRST_CANDIDATES
-        found: list[CutOptions] = []
+        slots = max_options if self.accepts.sizes_suffice else FIRST_CANDIDATES
+        options: list[CutOptions] = []
         behind = np.full((len(trying), 6), -1, np.int64), np.full(len(trying), -1.0)
         mask = CutMask.all(len(trying))
         while len(trying):
             best, loss = self._weigh_candidates(trying, side, mask, slots, behind)
-            there = np.isfinite(loss[:, 1:])
-            asked = np.nonzero(there)[0]
-            cuts = np.ascontiguousarray(best[:, 1:][there][:, :5])
-            kept = self.accepts.select_best_cuts(cuts, most)
-            found.append(CutOptions(trying[asked[kept]], cuts[kept], loss[:, 1:][there][kept]))
-            left = there[:, -1]
-            left[asked[kept]] = False
-            trying = trying[left]
-            behind = (best[left, -1], loss[left, -1])
-            mask = mask.take_nodes(left)
+            is_candidate = np.isfinite(loss[:, 1:])
+            owner = np.nonzero(is_candidate)[0]
+            cuts = np.ascontiguousarray(best[:, 1:][is_candidate][:, :5])
+            accepted = self.accepts.select_best_cuts(cuts, max_options)
+            options.append(CutOptions(trying[owner[accepted]], cuts[accepted], loss[:, 1:][is_candidate][accepted]))
+            unfinished = is_candidate[:, -1]
+            unfinished[owner[accepted]] = False
+            trying = trying[unfinished]
+            behind = (best[unfinished, -1], loss[unfinished, -1])
+            mask = mask.take_nodes(unfinished)
             slots *= CANDIDATE_GROWTH
             if mask.empty and self.accepts.caps and bound_cut_counts(self.nodes, trying).max(initial=0) > CROWDED_CUTS:
                 mask = CutMask.build(self.nodes, trying, side[trying], self.accepts.rules, self.spans)
-                slots = slots if self.accepts.checks else most
-        return CutOptions.join(found)
+                slots = slots if self.accepts.checks else max_options
+        return CutOptions.join(options)
 
     def _weigh_candidates(
         self, trying: np.ndarray, side: np.ndarray, mask: CutMask, slots: int, behind: tuple[np.ndarray, np.ndarray]
@@ -156,24 +156,26 @@ class LossCuts:
         """Find the next candidates of each node behind the last one seen, by loss: cuts with their ordinal, and the loss left."""
         nodes = self.nodes
         spans = self.spans
-        asked = np.column_stack([nodes.start[trying], nodes.stop[trying], side[trying], mask.begin])
+        node_table = np.column_stack([nodes.start[trying], nodes.stop[trying], side[trying], mask.begin])
         best = np.zeros((len(trying), slots + 1, 6), np.int64)
         loss = np.full((len(trying), slots + 1), np.inf)
         best[:, 0], loss[:, 0] = behind
-        losses = spans.shape, spans.value, spans.least
-        weigh_cuts(asked, nodes.words, nodes.count, nodes.box[trying], *losses, best, loss, mask.allowed)
+        losses = spans.shape, spans.value, spans.minima
+        weigh_cuts(node_table, nodes.words, nodes.count, nodes.box[trying], *losses, best, loss, mask.allowed)
         return best, loss
 
 
 class MedianCuts:
     """Chooses for each open node a cut at the median, or none."""
 
-    def __init__(self, nodes: PartitionNodes, accepts: Acceptance, spans: SpanLosses, *, fallback: bool, apart: bool):
+    def __init__(
+        self, nodes: PartitionNodes, accepts: Acceptance, spans: SpanLosses, *, fallback: bool, disjoint: bool
+    ):
         self.nodes = nodes
         self.accepts = accepts
         self.spans = spans
         self.fallback = fallback
-        self.apart = apart
+        self.disjoint = disjoint
         self.base, self.fence = compute_fences(nodes.cells.quasi)
 
     def choose(self) -> tuple[np.ndarray, np.ndarray]:
@@ -187,11 +189,11 @@ class MedianCuts:
         for attempt in range(columns if self.fallback else min(columns, 1)):
             column = order[trying, attempt]
             able = nodes.box[trying, 0, column] < nodes.box[trying, 1, column]
-            asked = trying[able]
-            found = nodes.spans(asked, column[able])
-            kept = self._place_median_cuts(found)
-            chosen[asked[kept]] = True
-            cuts[asked[kept]] = found[kept]
+            cuttable = trying[able]
+            median_cuts = nodes.spans(cuttable, column[able])
+            accepted = self._place_median_cuts(median_cuts)
+            chosen[cuttable[accepted]] = True
+            cuts[cuttable[accepted]] = median_cuts[accepted]
             trying = trying[~chosen[trying]]
             if not len(trying):
                 break
@@ -199,13 +201,13 @@ class MedianCuts:
 
     def _place_median_cuts(self, spans: np.ndarray) -> np.ndarray:
         """Turn whole spans into median cuts, in place; return which of them keep every promise."""
-        left = np.empty((len(spans), 2), np.int64)
-        place_median_cuts(spans, self.nodes.words, self.nodes.count, self.base, self.fence, self.apart, left)
-        kept = np.minimum(left[:, 0], left[:, 1] - left[:, 0]) >= self.accepts.least_size
-        asked = np.flatnonzero(kept)
-        kept[:] = False
-        kept[asked[self.accepts.select_best_cuts(spans[asked])]] = True
-        return kept
+        left_rows = np.empty((len(spans), 2), np.int64)
+        place_median_cuts(spans, self.nodes.words, self.nodes.count, self.base, self.fence, self.disjoint, left_rows)
+        accepted = np.minimum(left_rows[:, 0], left_rows[:, 1] - left_rows[:, 0]) >= self.accepts.least_size
+        candidates = np.flatnonzero(accepted)
+        accepted[:] = False
+        accepted[candidates[self.accepts.select_best_cuts(spans[candidates])]] = True
+        return accepted
 
 
 def compute_fences(domains: tuple[Domain, ...]) -> tuple[np.ndarray, np.ndarray]:
@@ -222,9 +224,9 @@ def compute_fences(domains: tuple[Domain, ...]) -> tuple[np.ndarray, np.ndarray]
 
 def _find_lower_before(height: np.ndarray) -> np.ndarray:
     """Find for each position the last one before it that is strictly lower, or -1."""
-    found = np.full(len(height), -1, np.int64)
-    at = np.arange(len(height))
+    lower_before = np.full(len(height), -1, np.int64)
+    positions = np.arange(len(height))
     for level in np.unique(height):
-        here = height == level
-        found[here] = np.maximum.accumulate(np.where(height < level, at, -1))[here]
-    return found
+        is_level = height == level
+        lower_before[is_level] = np.maximum.accumulate(np.where(height < level, positions, -1))[is_level]
+    return lower_before

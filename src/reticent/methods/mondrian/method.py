@@ -50,14 +50,14 @@ def plan_blind_cuts(
     size = Acceptance(bound, start()).least_size
     while True:
         nodes = start()
-        whole = len(nodes)
+        start_count = len(nodes)
         chooser = LossCuts(nodes, Acceptance(BoundPromises(bound.cells, size, (), ()), nodes), spans, LOOK_AHEAD_NEVER)
         while len(nodes):
             chosen, cuts = chooser.choose()
             nodes.close(chosen)
             nodes.cut(cuts)
         recipe = Recipe.of_groups(bound.cells, nodes.group_of_cell(), labels)
-        if recipe.groups == whole or bound.allow(recipe.as_groups()).all():
+        if recipe.groups == start_count or bound.allow(recipe.as_groups()).all():
             return recipe
         size = size * 5 // 4 + 1
 
@@ -94,25 +94,21 @@ class Mondrian(Method):
             )
 
         # Groups whose labels are equal are published as one: harmless where a union keeps what its parts keep.
-        apart = labels == "nodes" and not promises.union_closed
+        disjoint = labels == "nodes" and not promises.union_closed
         spans = SpanLosses.from_domains(
-            cells.quasi, resolve_weights([domain.name for domain in cells.quasi], self.weights), apart=apart
+            cells.quasi, resolve_weights([domain.name for domain in cells.quasi], self.weights), disjoint=disjoint
         )
         if self.cuts == "blind":
             return plan_blind_cuts(bound, start, spans, labels)
         nodes = start()
         accepts = Acceptance(bound, nodes)
         if self.cuts == "loss":
-            ahead = (
-                LOOK_AHEAD_ALWAYS
-                if self.thorough
-                else LOOK_AHEAD_NEVER
-                if accepts.sizes_suffice
-                else LOOK_AHEAD_AT_FIRST
-            )
+            ahead = LOOK_AHEAD_NEVER if accepts.sizes_suffice else LOOK_AHEAD_AT_FIRST
+            if self.thorough:
+                ahead = LOOK_AHEAD_ALWAYS
             chooser: LossCuts | MedianCuts = LossCuts(nodes, accepts, spans, ahead)
         else:
-            chooser = MedianCuts(nodes, accepts, spans, fallback=self.fallback, apart=apart)
+            chooser = MedianCuts(nodes, accepts, spans, fallback=self.fallback, disjoint=disjoint)
         while len(nodes):
             chosen, cuts = chooser.choose()
             nodes.close(chosen)

@@ -55,14 +55,14 @@ class PartitionNodes:
         starts = np.flatnonzero(fresh)
         atoms = len(starts)
         count = np.add.reduceat(cells.counts, starts)
-        whole = np.array([0], np.int64), np.array([atoms], np.int64)
+        bounds = np.array([0], np.int64), np.array([atoms], np.int64)
         return cls(
             cells,
             np.append(starts, len(cells)),
             pack_codes(cells.codes[starts]),
             np.arange(atoms, dtype=np.int32),
             count,
-            *whole,
+            *bounds,
         )
 
     def __len__(self) -> int:
@@ -154,29 +154,37 @@ def make_known_member_nodes(cells: Cells, bound: BoundPromises, promises: Promis
                 attempt=f"no hierarchy for {domain.name!r}: it is then published as ranges.",
             )
     nodes = _split_by_null_pattern(PartitionNodes.from_cells(cells))
-    kept = bound.allow(_make_candidate_groups(cells, nodes.group_of_cell()))
-    if not kept.all():
+    allowed = bound.allow(_make_candidate_groups(cells, nodes.group_of_cell()))
+    if not allowed.all():
         raise PromiseUnreachable(
             f"{names} cannot be met by mondrian.",
             why=f"Missing values of a quasi-identifier form groups of their own, so that labels tell groups apart; of "
-            f"{len(kept)} patterns of missing values {int((~kept).sum())} break the promise as one group.",
+            f"{len(allowed)} patterns of missing values {int((~allowed).sum())} break the promise as one group.",
             attempt="filling in or withholding the rows with missing values, or a weaker promise.",
         )
     return nodes
 
 
-def _split_by_null_pattern(whole: PartitionNodes) -> PartitionNodes:
+def _split_by_null_pattern(single_node: PartitionNodes) -> PartitionNodes:
     """Sort the single node's atoms by which of their quasi-identifiers are null, and make a node for each pattern."""
-    cells = whole.cells
+    cells = single_node.cells
     null = np.array([domain.null_code for domain in cells.quasi])
-    missing = (cells.codes[whole.first[:-1]] == null) & (null >= 0)
+    missing = (cells.codes[single_node.first[:-1]] == null) & (null >= 0)
     if not missing.any():
-        return whole
+        return single_node
     _, pattern = np.unique(missing, axis=0, return_inverse=True)
     order = np.argsort(pattern.reshape(-1), kind="stable")
     start = find_run_starts(pattern.reshape(-1)[order]).astype(np.int64)
     stop = np.append(start[1:], len(order)).astype(np.int64)
-    return PartitionNodes(cells, whole.first, whole.words[order], whole.atom[order], whole.count[order], start, stop)
+    return PartitionNodes(
+        cells,
+        single_node.first,
+        single_node.words[order],
+        single_node.atom[order],
+        single_node.count[order],
+        start,
+        stop,
+    )
 
 
 def _make_candidate_groups(cells: Cells, group_of_cell: np.ndarray) -> CandidateGroups:
@@ -191,33 +199,33 @@ SUBTREES_SHAPE = 2
 
 @dataclass(frozen=True, eq=False)
 class SpanLosses:
-    """shape[j] = (kind, begin in value, begin in least, levels, null code, codes); see the kernel for their meaning."""
+    """shape[j] = (kind, begin in value, begin in minima, levels, null code, codes); see the kernel for their meaning."""
 
     shape: np.ndarray
     value: np.ndarray
-    least: np.ndarray
+    minima: np.ndarray
 
     @classmethod
-    def from_domains(cls, domains: tuple[Domain, ...], weights: np.ndarray, *, apart: bool = False) -> SpanLosses:
+    def from_domains(cls, domains: tuple[Domain, ...], weights: np.ndarray, *, disjoint: bool = False) -> SpanLosses:
         widest = max([domain.size for domain in domains], default=1)
         values: list[np.ndarray] = []
-        leasts = [np.frexp(np.maximum(np.arange(widest + 1), 1))[1] - 1]  # the logarithm to base 2
+        minima_parts = [np.frexp(np.maximum(np.arange(widest + 1), 1))[1] - 1]  # the logarithm to base 2
         shape = np.zeros((len(domains), 6), np.int64)
         for j, (domain, weight) in enumerate(zip(domains, weights, strict=True)):
-            kind, levels, value, least = (
-                _tabulate_tree(domain, apart) if isinstance(domain, TreeDomain) else _tabulate_range(domain)
+            kind, levels, value, minima = (
+                _tabulate_tree(domain, disjoint) if isinstance(domain, TreeDomain) else _tabulate_range(domain)
             )
-            begins = sum(map(len, values)), sum(map(len, leasts))
+            begins = sum(map(len, values)), sum(map(len, minima_parts))
             shape[j] = kind, *begins, levels, domain.null_code, domain.size
             values.append(weight * value)
-            leasts.append(least)
-        return cls(shape, np.concatenate([*values, [0.0]]), np.concatenate(leasts).astype(np.int32))
+            minima_parts.append(minima)
+        return cls(shape, np.concatenate([*values, [0.0]]), np.concatenate(minima_parts).astype(np.int32))
 
     def losses(self, box: np.ndarray) -> np.ndarray:
         """Compute (boxes, columns): the weighted loss of each box in each column."""
-        found = np.empty((len(box), len(self.shape)))
-        compute_span_losses(box, self.shape, self.value, self.least, found)
-        return found
+        box_losses = np.empty((len(box), len(self.shape)))
+        compute_span_losses(box, self.shape, self.value, self.minima, box_losses)
+        return box_losses
 
 
 def _tabulate_range(domain: Domain) -> tuple[int, int, np.ndarray, np.ndarray]:
@@ -225,9 +233,9 @@ def _tabulate_range(domain: Domain) -> tuple[int, int, np.ndarray, np.ndarray]:
     return RANGE_SHAPE, 0, domain.loss(np.zeros_like(codes), codes), np.zeros(0)
 
 
-def _tabulate_tree(domain: TreeDomain, apart: bool) -> tuple[int, int, np.ndarray, np.ndarray]:
+def _tabulate_tree(domain: TreeDomain, disjoint: bool) -> tuple[int, int, np.ndarray, np.ndarray]:
     """Losses of the nodes above each leaf by depth, and minima of `split` over 1, 2, 4, ... positions."""
     tree = domain.hierarchy
     above = domain.loss(tree.first, tree.last)[tree.paths[:, ::-1]]
     minima = [np.pad(row, (0, domain.size - len(row))) for row in domain.split_minimum.levels]
-    return SUBTREES_SHAPE if apart else TREE_SHAPE, above.shape[1], above.reshape(-1), np.concatenate(minima)
+    return SUBTREES_SHAPE if disjoint else TREE_SHAPE, above.shape[1], above.reshape(-1), np.concatenate(minima)

@@ -64,60 +64,62 @@ def generate_carriers(cells: Cells, space: LossSpace, rule: KernelRule) -> Itera
     if not len(rare):
         return
     field = _make_carrier_field(cells, space, rule, np.isin(np.arange(len(upper)), rare))
-    left = totals.copy()
+    remaining = totals.copy()
     # A search looks at every quasi-identifier cell: large tables get fewer carriers, each of several rare rows.
     searches = max(MAX_SEARCHED_CELLS // len(field.held), 16 * len(rare))
-    found: list[np.ndarray] = []
-    for at, value in enumerate(rare):
+    carriers: list[np.ndarray] = []
+    for rank, value in enumerate(rare):
         waiting = int(field.free[field.values == value].sum())
-        together = -(-waiting * (len(rare) - at) // max(searches - len(found), 1))
+        rows_per_carrier = -(-waiting * (len(rare) - rank) // max(searches - len(carriers), 1))
         for cell in np.flatnonzero(field.values == value):
             while field.free[cell] > 0:
-                taken = _find_carrier(field, space, rule, int(cell), max(together, 1))
-                if taken is None or not _take_if_spared(rule, field, taken, left):
+                carrier = _find_carrier(field, space, rule, int(cell), max(rows_per_carrier, 1))
+                if carrier is None or not _take_if_spared(rule, field, carrier, remaining):
                     break
-                found.append(taken)
-        if found:
-            entries = np.concatenate(found)
-            group = np.repeat(np.arange(len(found)), [len(entry) for entry in found])
+                carriers.append(carrier)
+        if carriers:
+            entries = np.concatenate(carriers)
+            group = np.repeat(np.arange(len(carriers)), [len(entry) for entry in carriers])
             yield make_tiling(entries[:, 0], group, entries[:, 1]), field.free.copy()
 
 
-def _take_if_spared(rule: KernelRule, field: CarrierField, taken: np.ndarray, left: np.ndarray) -> bool:
+def _take_if_spared(rule: KernelRule, field: CarrierField, carrier: np.ndarray, remaining: np.ndarray) -> bool:
     """Take the rows away, if both they and the rest then keep the promise."""
-    held = np.bincount(field.values[taken[:, 0]], weights=taken[:, 1], minlength=len(left)).astype(np.int64)
-    if not _keeps_promise(rule, held, int(held.sum())) or not _keeps_promise(
-        rule, left - held, int((left - held).sum())
+    value_rows = np.bincount(field.values[carrier[:, 0]], weights=carrier[:, 1], minlength=len(remaining)).astype(
+        np.int64
+    )
+    if not _keeps_promise(rule, value_rows, int(value_rows.sum())) or not _keeps_promise(
+        rule, remaining - value_rows, int((remaining - value_rows).sum())
     ):
         return False
-    left -= held
-    np.subtract.at(field.free, taken[:, 0], taken[:, 1])
-    np.subtract.at(field.held, field.of_cell[taken[:, 0]], taken[:, 1])
+    remaining -= value_rows
+    np.subtract.at(field.free, carrier[:, 0], carrier[:, 1])
+    np.subtract.at(field.held, field.of_cell[carrier[:, 0]], carrier[:, 1])
     return True
 
 
 def _compute_needed_size(rule: KernelRule, value: int, count: int) -> int:
     """Compute how many rows a group needs that holds so many of a value."""
-    over = int(rule.upper[value, 0])
-    under = int(rule.upper[value, 1])
-    return max(-(-count * under // over), rule.least_size)
+    numerator = int(rule.upper[value, 0])
+    denominator = int(rule.upper[value, 1])
+    return max(-(-count * denominator // numerator), rule.least_size)
 
 
-def _keeps_promise(rule: KernelRule, held: np.ndarray, size: int) -> bool:
-    caps, _, least, _, _ = rule.arrays
-    enough = (held * caps[:, 3] >= caps[:, 2] * size) | ((held == 0) & bool(least[2]))
+def _keeps_promise(rule: KernelRule, value_rows: np.ndarray, size: int) -> bool:
+    caps, _, thresholds, _, _ = rule.arrays
+    enough = (value_rows * caps[:, 3] >= caps[:, 2] * size) | ((value_rows == 0) & bool(thresholds[2]))
     return bool(
-        size >= least[0]
-        and (held > 0).sum() >= least[1]
+        size >= thresholds[0]
+        and (value_rows > 0).sum() >= thresholds[1]
         and enough.all()
-        and (held * caps[:, 1] <= caps[:, 0] * size).all()
+        and (value_rows * caps[:, 1] <= caps[:, 0] * size).all()
     )
 
 
 def _make_carrier_field(cells: Cells, space: LossSpace, rule: KernelRule, rare: np.ndarray) -> CarrierField:
     of_cell = number_quasi_combinations(cells.codes)
     starts = np.flatnonzero(np.diff(of_cell, prepend=-1))
-    held = np.bincount(of_cell, weights=cells.counts).astype(np.int64)
+    rows = np.bincount(of_cell, weights=cells.counts).astype(np.int64)
     numeric = [domain.size if isinstance(domain, RangeDomain) else 0 for domain in cells.quasi]
     axis = int(np.argmax(numeric)) if any(numeric) else -1
     return CarrierField(
@@ -125,9 +127,9 @@ def _make_carrier_field(cells: Cells, space: LossSpace, rule: KernelRule, rare: 
         np.append(starts, len(cells)),
         np.ascontiguousarray(cells.values[:, rule.column]),
         cells.counts.copy(),
-        held,
+        rows,
         of_cell,
-        np.argsort(held, kind="stable").astype(np.int32),
+        np.argsort(rows, kind="stable").astype(np.int32),
         axis,
         rare,
         _compute_bins(cells.quasi[axis], space.weights[axis])
@@ -138,12 +140,12 @@ def _make_carrier_field(cells: Cells, space: LossSpace, rule: KernelRule, rare: 
 
 
 def _find_carrier(
-    field: CarrierField, space: LossSpace, rule: KernelRule, cell: int, together: int
+    field: CarrierField, space: LossSpace, rule: KernelRule, cell: int, max_own_rows: int
 ) -> np.ndarray | None:
-    """Find (cell, rows) of a carrier around one row of the cell, with up to `together` rows of its value."""
+    """Find (cell, rows) of a carrier around one row of the cell, with up to `max_own_rows` rows of its value."""
     centre = field.codes[field.of_cell[cell]]
     level, columns, price, width = _compute_levels(field, space, centre)
-    size = need = _compute_needed_size(rule, int(field.values[cell]), together)
+    size = need = _compute_needed_size(rule, int(field.values[cell]), max_own_rows)
     table = np.zeros((len(price), len(width)), np.int64)
     while need <= 64 * size:
         table[:] = 0
@@ -153,64 +155,64 @@ def _find_carrier(
         if find_carrier_box(field.codes, field.held, level, columns, table, price, width, best) >= 1e300:
             return None
         field.free[cell] -= 1
-        taken = _fill_carrier(
-            field, rule, cell, _find_level_box(level, columns, space.sizes, best, field.axis), together
+        carrier = _fill_carrier(
+            field, rule, cell, _find_level_box(level, columns, space.sizes, best, field.axis), max_own_rows
         )
         field.free[cell] += 1
-        if taken is not None:
-            return taken
+        if carrier is not None:
+            return carrier
         need += need // 2 + 1
     return None
 
 
 def _fill_carrier(
-    field: CarrierField, rule: KernelRule, cell: int, box: np.ndarray, together: int
+    field: CarrierField, rule: KernelRule, cell: int, box: np.ndarray, max_own_rows: int
 ) -> np.ndarray | None:
     """Take the cell's row and others of its value, other rare rows, then the rest."""
     value = int(field.values[cell])
     alone = np.zeros(len(rule.upper), np.int64)
-    alone[value] = together - 1
+    alone[value] = max_own_rows - 1
     entries = [np.array([[cell, 1]])]
-    if together > 1:
-        entries.append(_take_rows_in_box(field, box, together - 1, alone))
-    held = 1 + sum(int(entry[:, 1].sum()) for entry in entries[1:])
-    size = _compute_needed_size(rule, value, held)
-    room = rule.upper[:, 0] * size // rule.upper[:, 1]
-    room[value] = 0
+    if max_own_rows > 1:
+        entries.append(_take_rows_in_box(field, box, max_own_rows - 1, alone))
+    own_rows = 1 + sum(int(entry[:, 1].sum()) for entry in entries[1:])
+    size = _compute_needed_size(rule, value, own_rows)
+    limits = rule.upper[:, 0] * size // rule.upper[:, 1]
+    limits[value] = 0
     # other rare rows first, as many as may be
-    fellows = _take_rows_in_box(field, box, size - held, np.where(field.rare, room, 0))
-    np.subtract.at(room, field.values[fellows[:, 0]], fellows[:, 1])
+    fellows = _take_rows_in_box(field, box, size - own_rows, np.where(field.rare, limits, 0))
+    np.subtract.at(limits, field.values[fellows[:, 0]], fellows[:, 1])
     field.free[fellows[:, 0]] -= fellows[:, 1]
-    entries += [fellows, *_take_other_rows(field, rule, box, size, held + int(fellows[:, 1].sum()), room)]
+    entries += [fellows, *_take_other_rows(field, rule, box, size, own_rows + int(fellows[:, 1].sum()), limits)]
     field.free[fellows[:, 0]] += fellows[:, 1]
-    taken = np.concatenate(entries)
-    return taken if taken[:, 1].sum() == size else None
+    carrier = np.concatenate(entries)
+    return carrier if carrier[:, 1].sum() == size else None
 
 
 def _take_other_rows(
-    field: CarrierField, rule: KernelRule, box: np.ndarray, size: int, held: int, room: np.ndarray
+    field: CarrierField, rule: KernelRule, box: np.ndarray, size: int, taken_rows: int, limits: np.ndarray
 ) -> list[np.ndarray]:
     """Take what lower caps require of each value, none of a value the box has too little of, then any rows."""
-    least = -(-rule.lower[:, 0] * size // rule.lower[:, 1])
-    least[field.rare] = 0
-    if not least.any():
-        return [_take_rows_in_box(field, box, size - held, room)]
-    first = _take_rows_in_box(field, box, int(least.sum()), least)
-    got = np.bincount(field.values[first[:, 0]], weights=first[:, 1], minlength=len(room)).astype(np.int64)
-    short = got < least
+    required = -(-rule.lower[:, 0] * size // rule.lower[:, 1])
+    required[field.rare] = 0
+    if not required.any():
+        return [_take_rows_in_box(field, box, size - taken_rows, limits)]
+    first = _take_rows_in_box(field, box, int(required.sum()), required)
+    got = np.bincount(field.values[first[:, 0]], weights=first[:, 1], minlength=len(limits)).astype(np.int64)
+    short = got < required
     first = first[~short[field.values[first[:, 0]]]]
-    room[short] = 0
-    np.subtract.at(room, field.values[first[:, 0]], first[:, 1])
+    limits[short] = 0
+    np.subtract.at(limits, field.values[first[:, 0]], first[:, 1])
     field.free[first[:, 0]] -= first[:, 1]
-    rest = _take_rows_in_box(field, box, size - held - int(first[:, 1].sum()), room)
+    rest = _take_rows_in_box(field, box, size - taken_rows - int(first[:, 1].sum()), limits)
     field.free[first[:, 0]] += first[:, 1]
     return [first, rest]
 
 
-def _take_rows_in_box(field: CarrierField, box: np.ndarray, size: int, room: np.ndarray) -> np.ndarray:
+def _take_rows_in_box(field: CarrierField, box: np.ndarray, size: int, limits: np.ndarray) -> np.ndarray:
     take = np.zeros(2 * max(size, 0) + 1, np.int64)
     take[0] = max(size, 0)
-    entries, _ = take_rows(field.codes, field.starts, field.values, field.free, field.order, box, room, take)
+    entries, _ = take_rows(field.codes, field.starts, field.values, field.free, field.order, box, limits, take)
     return take[1 : 1 + 2 * entries].reshape(-1, 2)
 
 
@@ -255,14 +257,14 @@ def _compute_bins(domain: Domain, weight: float) -> tuple[np.ndarray, np.ndarray
     return part, width
 
 
-def _compute_level_steps(domain: Domain, code: int, weight: float, most: int) -> tuple[np.ndarray, np.ndarray]:
+def _compute_level_steps(domain: Domain, code: int, weight: float, max_levels: int) -> tuple[np.ndarray, np.ndarray]:
     """Compute the level at which each code joins the centre's, and what a box up to that level loses."""
     codes = np.arange(domain.size)
-    apart = domain.loss(np.minimum(codes, code), np.maximum(codes, code))
-    steps = np.array(LEVEL_WIDTHS) if isinstance(domain, RangeDomain) else np.unique(apart)
-    if most < len(steps):  # few combinations left: this code alone, or everything
-        steps = steps[[0, -1]] if most >= 2 else steps[-1:]
-    part = np.minimum(np.searchsorted(steps, apart), len(steps) - 1).astype(np.int32)
+    distances = domain.loss(np.minimum(codes, code), np.maximum(codes, code))
+    steps = np.array(LEVEL_WIDTHS) if isinstance(domain, RangeDomain) else np.unique(distances)
+    if max_levels < len(steps):  # few combinations left: this code alone, or everything
+        steps = steps[[0, -1]] if max_levels >= 2 else steps[-1:]
+    part = np.minimum(np.searchsorted(steps, distances), len(steps) - 1).astype(np.int32)
     first, last = (np.array([edge(np.flatnonzero(part <= s)) for s in range(len(steps))]) for edge in (np.min, np.max))
     return part, weight * domain.loss(first, last)
 
@@ -274,8 +276,8 @@ def _find_level_box(
     for j, (offset, stride, levels) in enumerate(columns):
         part = level[offset : offset + sizes[j]]
         inside = (part >= best[1]) & (part <= best[2]) if j == axis else part <= (best[0] // stride) % levels
-        held = np.flatnonzero(inside)
-        box[:, j] = held[0], held[-1]
+        codes = np.flatnonzero(inside)
+        box[:, j] = codes[0], codes[-1]
     return box
 
 
@@ -309,14 +311,14 @@ def _start_near_proportions(
     if cells.rows <= SMALL_GROUP_ROWS * len(strict):
         return strict
     loose, tight = (cut_top_down(cells, space, rule, cells.counts, way) for way in (LOOSE_STRATEGY, TIGHT_STRATEGY))
-    found, more = (
+    start, alternative = (
         (loose, LOOSE_ALTERNATIVE)
         if loose.loss(cells, space) < tight.loss(cells, space)
         else (tight, TIGHT_ALTERNATIVE)
     )
     if _has_time_left(cells, sweeps):
-        found = _choose_better(cells, space, rule, cells.counts, found, more)
-    return min(found, strict, key=lambda tiling: tiling.loss(cells, space))
+        start = _choose_better(cells, space, rule, cells.counts, start, alternative)
+    return min(start, strict, key=lambda tiling: tiling.loss(cells, space))
 
 
 def _has_time_left(cells: Cells, sweeps: SweepBudget) -> bool:
@@ -324,32 +326,32 @@ def _has_time_left(cells: Cells, sweeps: SweepBudget) -> bool:
 
 
 def _choose_better(
-    cells: Cells, space: LossSpace, rule: KernelRule, rows: np.ndarray, found: Tiling, way: CutStrategy
+    cells: Cells, space: LossSpace, rule: KernelRule, rows: np.ndarray, first_tiling: Tiling, way: CutStrategy
 ) -> Tiling:
-    return min(found, cut_top_down(cells, space, rule, rows, way), key=lambda tiling: tiling.loss(cells, space))
+    return min(first_tiling, cut_top_down(cells, space, rule, rows, way), key=lambda tiling: tiling.loss(cells, space))
 
 
 def _start_with_carriers(cells: Cells, space: LossSpace, rule: KernelRule, sweeps: SweepBudget) -> Tiling:
     """Make carriers for as many rare values as lower the loss, rarest first, and cut the rest from the top down."""
-    found = Tiling.empty()
+    best = Tiling.empty()
     set_apart = Tiling.empty()
-    left = cells.counts
-    least = float("inf")
+    remaining = cells.counts
+    least_loss = float("inf")
     worse = 0
-    for made, rows in generate_carriers(cells, space, rule):
-        tiling = cut_top_down(cells, space, rule, rows, CARRIER_STRATEGY if len(made) else CAPPED_STRATEGY)
-        loss = tiling.join_tiling(made).loss(cells, space)
-        worse = worse + 1 if loss >= least else 0
-        if loss < least:
-            found = tiling
-            set_apart = made
-            left = rows
-            least = loss
+    for carriers, rows in generate_carriers(cells, space, rule):
+        tiling = cut_top_down(cells, space, rule, rows, CARRIER_STRATEGY if len(carriers) else CAPPED_STRATEGY)
+        loss = tiling.join_tiling(carriers).loss(cells, space)
+        worse = worse + 1 if loss >= least_loss else 0
+        if loss < least_loss:
+            best = tiling
+            set_apart = carriers
+            remaining = rows
+            least_loss = loss
         # carriers of values less rare take still more rows
         if worse == (2 if len(cells) < MANY_CELLS else 1) or not sweeps.has_time_left(MAX_START_TIME_SHARE):
             break
     if _has_time_left(cells, sweeps):
-        found = _choose_better(
-            cells, space, rule, left, found, CARRIER_ALTERNATIVE if len(set_apart) else CAPPED_ALTERNATIVE
+        best = _choose_better(
+            cells, space, rule, remaining, best, CARRIER_ALTERNATIVE if len(set_apart) else CAPPED_ALTERNATIVE
         )
-    return found.join_tiling(set_apart)
+    return best.join_tiling(set_apart)

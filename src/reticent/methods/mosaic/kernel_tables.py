@@ -59,9 +59,9 @@ class KernelRule:
     @property
     def capped_only(self) -> bool:
         """Whether integers decide it: no closeness, entropy or recursive diversity."""
-        least = self.arrays[2]
+        thresholds = self.arrays[2]
         limits = self.arrays[3]
-        return least[4] == 0 and least[5] == 0 and limits[1] == 0
+        return thresholds[4] == 0 and thresholds[5] == 0 and limits[1] == 0
 
     @property
     def upper(self) -> np.ndarray:
@@ -74,50 +74,52 @@ class KernelRule:
 
 
 def make_kernel_rule(cells: Cells, promises: Promises, bound: BoundPromises) -> KernelRule:
-    near = [promise for promise in promises.select_shape(GroupCheckedPromise) if isinstance(promise, KERNEL_MODELS)]
-    columns = [cells.find_sensitive(promise.column) for promise in near] + [column for column, _ in bound.caps]
+    checked = [promise for promise in promises.select_shape(GroupCheckedPromise) if isinstance(promise, KERNEL_MODELS)]
+    columns = [cells.find_sensitive(promise.column) for promise in checked] + [column for column, _ in bound.caps]
     column = columns[0] if columns else -1
-    main = next((cap for at, cap in bound.caps if at == column and cap.without < 0), None)
-    near = [promise for promise in near if cells.find_sensitive(promise.column) == column]
-    arrays, capped = _make_rule_arrays(cells, column, bound.least_size, main, near)
-    known = len(near) == len(bound.checks) and all(at == column for at, _ in bound.caps)
-    exact = known and not near and len(bound.caps) == (main is not None)
-    few, null = (main.least_distinct, main.null) if main else (0, -1)
-    return KernelRule(column, bound.least_size, few, null, arrays, capped, exact, known)
+    main = next((cap for cap_column, cap in bound.caps if cap_column == column and cap.without < 0), None)
+    checked = [promise for promise in checked if cells.find_sensitive(promise.column) == column]
+    arrays, capped = _make_rule_arrays(cells, column, bound.least_size, main, checked)
+    is_known = len(checked) == len(bound.checks) and all(cap_column == column for cap_column, _ in bound.caps)
+    exact = is_known and not checked and len(bound.caps) == (main is not None)
+    least_distinct, null = (main.least_distinct, main.null) if main else (0, -1)
+    return KernelRule(column, bound.least_size, least_distinct, null, arrays, capped, exact, is_known)
 
 
 def _make_rule_arrays(
-    cells: Cells, column: int, size: int, main: Caps | None, near: list
+    cells: Cells, column: int, size: int, main: Caps | None, checked: list
 ) -> tuple[tuple[np.ndarray, ...], bool]:
     values = cells.sensitive[column].size if column >= 0 else 1
     caps = np.tile(np.array([1, 1, 0, 1], np.int64), (values, 1))
-    least = np.array([size, 0, 0, -1, 0, 0, 7], np.int64)
+    thresholds = np.array([size, 0, 0, -1, 0, 0, 7], np.int64)
     limits = np.array([0.0, 0.0, 0.0, 0.7, 0.7])
     edges = np.ones((1, values), np.int8)
     if main is not None:
-        least[1:4] = main.least_distinct, main.present_only, main.null
+        thresholds[1:4] = main.least_distinct, main.present_only, main.null
         if main.upper is not None:
             caps[:, :2] = main.upper
         if main.lower is not None:
             caps[:, 2:] = main.lower
-    for promise in near:
+    for promise in checked:
         if isinstance(promise, TCloseness):
-            least[4], limits[0], edges = _tabulate_closeness(promise, cells, column)
-            if least[4] == EQUAL_DISTANCE:  # the excess is the distance itself: little to search for
-                least[6], limits[3:] = 3, (limits[0], 0.85)
+            thresholds[4], limits[0], edges = _tabulate_closeness(promise, cells, column)
+            if thresholds[4] == EQUAL_DISTANCE:  # the excess is the distance itself: little to search for
+                thresholds[6], limits[3:] = 3, (limits[0], 0.85)
         elif isinstance(promise, EntropyLDiversity):
             limits[1] = max(limits[1], log(promise.l))
         else:
-            least[5], limits[2] = promise.l, float(promise.c)
+            thresholds[5], limits[2] = promise.l, float(promise.c)
     rates = np.ones((3, values))
     # one unit in the last place too many, so that a whole product is never rounded below itself; `kept` decides
     rates[0] = np.nextafter(caps[:, 0] / caps[:, 1], 2)
     rates[1] = caps[:, 2] / caps[:, 3]
     if column >= 0:
         rates[2] = np.maximum(cells.totals(column), 1e-9) / cells.rows
-    least[0] = max(size, _compute_smallest_group(caps, rates, limits[0] if least[4] == EQUAL_DISTANCE else 1.0))
-    capped = bool(near) or (main is not None and (main.upper is not None or main.lower is not None))
-    return (caps, rates, least, limits, edges), capped
+    thresholds[0] = max(
+        size, _compute_smallest_group(caps, rates, limits[0] if thresholds[4] == EQUAL_DISTANCE else 1.0)
+    )
+    capped = bool(checked) or (main is not None and (main.upper is not None or main.lower is not None))
+    return (caps, rates, thresholds, limits, edges), capped
 
 
 def _compute_smallest_group(caps: np.ndarray, rates: np.ndarray, t: float) -> int:
@@ -191,8 +193,8 @@ def compute_planned_losses(domain: Domain, lower: np.ndarray, upper: np.ndarray)
 
 def normalize_weights(cells: Cells, weights: Mapping[str, object] | None) -> np.ndarray:
     """Scale weights to a sum of 1; a column not named weighs 1 before that."""
-    found = resolve_weights([domain.name for domain in cells.quasi], weights)
-    return found / found.sum()
+    resolved = resolve_weights([domain.name for domain in cells.quasi], weights)
+    return resolved / resolved.sum()
 
 
 def make_loss_space(cells: Cells, weights: Mapping[str, object] | None = None) -> LossSpace:
@@ -248,9 +250,9 @@ def _tabulate_span_losses(domain: Domain) -> np.ndarray:
     if not isinstance(domain, SnappedDomain):
         return domain.loss_table
     lower, upper = np.divmod(np.arange(domain.size**2), domain.size)
-    found = np.zeros(domain.size**2)
-    found[lower <= upper] = compute_planned_losses(domain, lower[lower <= upper], upper[lower <= upper])
-    return found.reshape(domain.size, domain.size)
+    losses = np.zeros(domain.size**2)
+    losses[lower <= upper] = compute_planned_losses(domain, lower[lower <= upper], upper[lower <= upper])
+    return losses.reshape(domain.size, domain.size)
 
 
 def _tabulate_levels(domain: TreeDomain) -> np.ndarray:

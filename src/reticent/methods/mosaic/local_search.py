@@ -50,9 +50,9 @@ class ChainSweeps:
         self.rule = rule
         self.sweeps = sweeps
         self.values = np.ascontiguousarray(cells.values[:, rule.column], np.int32)
-        caps, rates, least, limits, _ = rule.arrays
+        caps, rates, thresholds, limits, _ = rule.arrays
         needs, first = _compute_needed_rows(caps, np.minimum(cells.totals(rule.column), MAX_POOL_ROWS))
-        self.limits = needs, first, rates[2].copy(), least, limits
+        self.limits = needs, first, rates[2].copy(), thresholds, limits
 
     @staticmethod
     def supports(rule: KernelRule) -> bool:
@@ -75,33 +75,35 @@ class ChainSweeps:
         starts = np.append(0, np.cumsum(now.sizes()))
         units = np.ascontiguousarray(self.cells.codes[cell]), self.values[cell]
         next_unit = np.zeros(len(cell), np.int32)
-        most = int(np.diff(starts[np.append(blocks[:, 0], blocks[-1, 1])]).max())
+        max_groups = int(np.diff(starts[np.append(blocks[:, 0], blocks[-1, 1])]).max())
 
         def run(part: np.ndarray, _worker: int, stop: np.ndarray) -> None:
             chainer = Chainer(
-                units, (self.space.spans, self.space.places), self.limits, (MAX_POOL_ROWS, most), next_unit
+                units, (self.space.spans, self.space.places), self.limits, (MAX_POOL_ROWS, max_groups), next_unit
             )
             chainer.resolve(
                 members, ends, starts, np.ascontiguousarray(part), (CHAIN_MATES, CHAIN_NEARNESS, CHAIN_PENALTY), stop
             )
 
         self.sweeps.run_blocks(blocks, run)
-        ended = np.cumsum(ends) - ends
-        fresh = make_tiling(cell[members], ended, np.ones(len(cell), np.int64))
+        groups_before = np.cumsum(ends) - ends
+        fresh = make_tiling(cell[members], groups_before, np.ones(len(cell), np.int64))
         block = np.searchsorted(starts[blocks[:, 1]], np.flatnonzero(ends), side="right")
         return TilingProposal.from_blocks(
             now, blocks, fresh, np.bincount(block, minlength=len(blocks))
         ).add_untouched_groups(rest)
 
 
-def _compute_needed_rows(caps: np.ndarray, most: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _compute_needed_rows(caps: np.ndarray, max_rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Compute how many rows a group needs that holds 0, 1, 2 .. rows of each value, and where each value's numbers begin."""
-    first = np.concatenate([[0], np.cumsum(most + 2)])
-    value = np.repeat(np.arange(len(most)), most + 2)
+    first = np.concatenate([[0], np.cumsum(max_rows + 2)])
+    value = np.repeat(np.arange(len(max_rows)), max_rows + 2)
     count = np.arange(len(value)) - first[value]
-    over = caps[value, 0]
-    under = caps[value, 1]
-    needs = np.where(over > 0, -(-count * under // np.maximum(over, 1)), np.where(count > 0, UNREACHABLE_ROWS, 0))
+    numerator = caps[value, 0]
+    denominator = caps[value, 1]
+    needs = np.where(
+        numerator > 0, -(-count * denominator // np.maximum(numerator, 1)), np.where(count > 0, UNREACHABLE_ROWS, 0)
+    )
     return np.minimum(needs, UNREACHABLE_ROWS).astype(np.int32), first.astype(np.int64)
 
 
@@ -174,22 +176,22 @@ def resolve_tiling(
     kinds = _list_sweep_kinds(cells, space, rule, sweeps, start)
 
     def dearest() -> tuple[int, float]:
-        at = max(range(len(kinds)), key=lambda at: (kinds[at].due, kinds[at].waited))
-        return at, kinds[at].cost
+        index = max(range(len(kinds)), key=lambda index: (kinds[index].due, kinds[index].waited))
+        return index, kinds[index].cost
 
     def sweep(now: Tiling, _number: int) -> Tiling | None:
         before = now.loss(cells, space)
         if len(now) < 2 or before == 0:
             return None
         kind = kinds[dearest()[0]]
-        found = kind.run(now, draw)
-        if isinstance(found, TilingProposal):
-            found = found.fresh if rule.exact else found.accept_allowed_blocks(cells, bound)
-        kind.worth = max(before - found.loss(cells, space), 0.0) / kind.cost if found is not None else 0.0
+        proposal = kind.run(now, draw)
+        if isinstance(proposal, TilingProposal):
+            proposal = proposal.fresh if rule.exact else proposal.accept_allowed_blocks(cells, bound)
+        kind.worth = max(before - proposal.loss(cells, space), 0.0) / kind.cost if proposal is not None else 0.0
         for other in kinds:
             other.waited += 1
         kind.waited = 0
-        return now if found is None else found
+        return now if proposal is None else proposal
 
     return sweeps.improve(start, lambda tiling: tiling.loss(cells, space), sweep, dearest)
 

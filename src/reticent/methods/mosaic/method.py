@@ -64,16 +64,18 @@ def merge_equal_labels(cells: Cells, space: LossSpace, bound: BoundPromises, til
     while True:
         recipe, _ = coalesce(make_recipe(cells, tiling))
         label = recipe.group[tiling.starts[:-1]]
-        one = make_tiling(recipe.cell, recipe.group, recipe.quota)
-        allowed = bound.allow(one.groups(cells))
+        merged = make_tiling(recipe.cell, recipe.group, recipe.quota)
+        allowed = bound.allow(merged.groups(cells))
         if allowed.all():
-            return one
-        number = np.where(allowed[label], label, len(one) + np.arange(len(tiling)))
-        apart = _renumber_groups(tiling, number)
-        where = np.unique(number, return_inverse=True)[1]  # the group of `apart` that each group of `tiling` is in
-        clusters = [np.unique(where[label == broken]) for broken in np.flatnonzero(~allowed)]
-        pairs = _pair_clusters(cells, space, bound, apart, clusters)
-        tiling = _merge_pairs(apart, pairs) if len(pairs) else repair_tiling(cells, space, bound, one)
+            return merged
+        number = np.where(allowed[label], label, len(merged) + np.arange(len(tiling)))
+        separated = _renumber_groups(tiling, number)
+        separated_group = np.unique(number, return_inverse=True)[
+            1
+        ]  # the group of `apart` that each group of `tiling` is in
+        clusters = [np.unique(separated_group[label == broken]) for broken in np.flatnonzero(~allowed)]
+        pairs = _pair_clusters(cells, space, bound, separated, clusters)
+        tiling = _merge_pairs(separated, pairs) if len(pairs) else repair_tiling(cells, space, bound, merged)
 
 
 def _pair_clusters(
@@ -82,20 +84,20 @@ def _pair_clusters(
     """Pair the smallest group of each cluster with the near group it may join at least loss; no group is in two pairs."""
     lower, upper = tiling.boxes(cells)
     sizes = tiling.sizes()
-    taken = np.zeros(len(tiling), bool)
+    is_paired = np.zeros(len(tiling), bool)
     pairs = []
     for cluster in clusters:
         group = cluster[np.argmin(sizes[cluster])]
         loss = space.compute_loss_per_row(np.minimum(lower, lower[group]), np.maximum(upper, upper[group]))
         cost = loss * (sizes + sizes[group])
         cost[cluster] = np.inf
-        cost[taken] = np.inf
+        cost[is_paired] = np.inf
         near = np.argsort(cost, kind="stable")[:MAX_NEAR_GROUPS]
         near = near[np.isfinite(cost[near])]
         mends = np.flatnonzero(bound.allow(_join_with_each(tiling, group, near).groups(cells))) if len(near) else near
-        if len(mends) and not taken[group]:
+        if len(mends) and not is_paired[group]:
             pairs.append((group, near[mends[0]]))
-            taken[[group, near[mends[0]]]] = True
+            is_paired[[group, near[mends[0]]]] = True
     return np.array(pairs, np.int64).reshape(-1, 2)
 
 
@@ -111,28 +113,28 @@ def _find_partners(
     lower, upper = tiling.boxes(cells)
     sizes = tiling.sizes()
     pairs = np.empty((len(broken), 2), np.int64)
-    for at, group in enumerate(broken):
+    for index, group in enumerate(broken):
         loss = space.compute_loss_per_row(np.minimum(lower, lower[group]), np.maximum(upper, upper[group]))
         cost = loss * (sizes + sizes[group])
         cost[group] = np.inf
         near = np.argsort(cost, kind="stable")[: min(MAX_NEAR_GROUPS, len(cost) - 1)]
         mends = np.flatnonzero(bound.allow(_join_with_each(tiling, group, near).groups(cells)))
-        pairs[at] = group, near[mends[0] if len(mends) else 0]
+        pairs[index] = group, near[mends[0] if len(mends) else 0]
     return pairs
 
 
 def _join_with_each(tiling: Tiling, group: int, others: np.ndarray) -> Tiling:
     """Join the group to each of the others in turn."""
-    both = np.column_stack([np.full(len(others), group), others]).ravel()
-    found = tiling.take_groups(both)
-    return Tiling(found.cell, found.quota, found.starts[::2])
+    pair_groups = np.column_stack([np.full(len(others), group), others]).ravel()
+    pairs = tiling.take_groups(pair_groups)
+    return Tiling(pairs.cell, pairs.quota, pairs.starts[::2])
 
 
 def _merge_pairs(tiling: Tiling, pairs: np.ndarray) -> Tiling:
     number = np.arange(len(tiling))
-    for one, other in pairs:
-        a = number[one]
-        b = number[other]
+    for group, partner in pairs:
+        a = number[group]
+        b = number[partner]
         if a != b:
             number[number == max(a, b)] = min(a, b)
     return _renumber_groups(tiling, number)
@@ -194,15 +196,15 @@ def _tile_by_segments(
     cells: Cells, space: LossSpace, rule: KernelRule, sweeps: SweepBudget, draw: np.random.Generator
 ) -> Tiling:
     """Tile with cells merged that the promise does not distinguish; their rows are dealt out at random afterwards."""
-    least = (rule.least_size, rule.least_distinct)
+    limits = (rule.least_size, rule.least_distinct)
     value = cells.values[:, rule.column] if rule.column >= 0 else np.zeros(len(cells), np.int64)
     value = np.where(value == rule.null, -1, value)
     of_cell = segments.number_alike_cells(cells, rule.column)
-    _, at = np.unique(of_cell, return_index=True)
+    _, first_cell = np.unique(of_cell, return_index=True)
     counts = np.bincount(of_cell, weights=cells.counts).astype(np.int64)
-    units, found = segments.start_segments(cells.codes[at], value[at], counts, least, space)
-    found = segments.resolve_segments(units, least, space, found, sweeps, draw, cells.rows)
-    tiling = make_tiling(*segments.assemble_groups(units, found))
+    units, groups = segments.start_segments(cells.codes[first_cell], value[first_cell], counts, limits, space)
+    groups = segments.resolve_segments(units, limits, space, groups, sweeps, draw, cells.rows)
+    tiling = make_tiling(*segments.assemble_groups(units, groups))
     return tiling if np.array_equal(of_cell, np.arange(len(cells))) else _deal_quotas(cells, tiling, of_cell, draw)
 
 
@@ -211,9 +213,9 @@ def _deal_quotas(cells: Cells, tiling: Tiling, of_cell: np.ndarray, draw: np.ran
     group = np.repeat(np.arange(len(tiling)), np.diff(tiling.starts))
     groups_of = np.bincount(tiling.cell, minlength=int(of_cell.max()) + 1)
     # rows of cells taken together that are all in one group need not be told apart
-    whole = np.flatnonzero(groups_of[of_cell] == 1)
-    one = np.zeros(len(groups_of), np.int64)
-    one[tiling.cell] = group
+    undivided = np.flatnonzero(groups_of[of_cell] == 1)
+    only_group = np.zeros(len(groups_of), np.int64)
+    only_group[tiling.cell] = group
     parted = np.flatnonzero(groups_of[of_cell] > 1)
     order = np.argsort(tiling.cell, kind="stable")
     order = order[groups_of[tiling.cell[order]] > 1]
@@ -221,9 +223,9 @@ def _deal_quotas(cells: Cells, tiling: Tiling, of_cell: np.ndarray, draw: np.ran
     row_cell = np.repeat(parted, cells.counts[parted])
     shuffled = np.lexsort((draw.random(len(row_cell)), of_cell[row_cell]))
     return make_tiling(
-        np.concatenate([whole, row_cell[shuffled]]),
-        np.concatenate([one[of_cell[whole]], outcome]),
-        np.concatenate([cells.counts[whole], np.ones(len(row_cell), np.int64)]),
+        np.concatenate([undivided, row_cell[shuffled]]),
+        np.concatenate([only_group[of_cell[undivided]], outcome]),
+        np.concatenate([cells.counts[undivided], np.ones(len(row_cell), np.int64)]),
     )
 
 

@@ -48,14 +48,14 @@ def make_kernel_arguments(cells: Cells, space: LossSpace, rule: KernelRule) -> t
 
 def cut_top_down(cells: Cells, space: LossSpace, rule: KernelRule, rows: np.ndarray, way: CutStrategy) -> Tiling:
     """Cut the rows (so many of each cell) from the top down."""
-    held = np.flatnonzero(rows)
-    if not len(held):
+    occurring = np.flatnonzero(rows)
+    if not len(occurring):
         return Tiling.empty()
-    room = min(int(rows.sum()), 2 * len(held)) + 64 * len(rule.upper) + 64
-    cutter = Cutter(*make_kernel_arguments(cells, space, rule), (room, 1, 1))
+    max_rows = min(int(rows.sum()), 2 * len(occurring)) + 64 * len(rule.upper) + 64
+    cutter = Cutter(*make_kernel_arguments(cells, space, rule), (max_rows, 1, 1))
     price, deep, bits, favour = way
     favours = np.array([favour if isinstance(domain, TreeDomain) else 1.0 for domain in space.domains])
-    items = held.astype(np.int32), rows[held].astype(np.int32)
+    items = occurring.astype(np.int32), rows[occurring].astype(np.int32)
 
     def run(_part: int, _worker: int, stop: np.ndarray) -> Tiling:
         return Tiling(*cutter.solve_all(*items, CUT_TRIES, price, deep, bits, favours, stop))
@@ -107,11 +107,11 @@ class QuotaSweeps:
         def run(part: np.ndarray, worker: int, stop: np.ndarray) -> tuple[Tiling, np.ndarray]:
             return _run_cutter(now, part, self.cutters[worker], setting, stop)
 
-        found = self.sweeps.run_blocks(blocks, run)
-        fresh = found[0][0]
-        for tiling, _ in found[1:]:
+        outcomes = self.sweeps.run_blocks(blocks, run)
+        fresh = outcomes[0][0]
+        for tiling, _ in outcomes[1:]:
             fresh = fresh.join_tiling(tiling)
-        return TilingProposal.from_blocks(now, blocks, fresh, np.concatenate([groups for _, groups in found]))
+        return TilingProposal.from_blocks(now, blocks, fresh, np.concatenate([groups for _, groups in outcomes]))
 
     def _grow_cutters(self, now: Tiling) -> None:
         if self.room[0] < 2 * len(now.cell) or self.room[1] < 2 * len(now):
@@ -123,8 +123,8 @@ class QuotaSweeps:
 def _select_bands(cells: Cells, space: LossSpace, now: Tiling, draw: np.random.Generator) -> tuple[Tiling, np.ndarray]:
     """Order groups by what they lose, most first, and select bands of them that are cut anew as a whole."""
     now = now.take_groups(np.argsort(-space.compute_loss_per_row(*now.boxes(cells)), kind="stable"))
-    most = min(max(BAND_ROWS, 2 * int(now.sizes().max())), POOL_ROWS * 3 // 4)
-    rows = most * (0.1 + 0.9 * draw.random())
+    max_rows = min(max(BAND_ROWS, 2 * int(now.sizes().max())), POOL_ROWS * 3 // 4)
+    rows = max_rows * (0.1 + 0.9 * draw.random())
     reached = np.cumsum(now.sizes())
     band = (np.minimum(reached, WORST_ROWS_SHARE * reached[-1]) // rows).astype(np.int64)
     edges = np.append(np.flatnonzero(np.diff(band, prepend=-1)), len(now))

@@ -35,9 +35,9 @@ CutNoise = tuple[np.ndarray, float, int]  # factor of each column, noise of each
 
 
 def order_by_cuts(
-    codes: np.ndarray, space: LossSpace, least: int, leaf: int, noise: CutNoise | None = None
+    codes: np.ndarray, space: LossSpace, min_points: int, max_leaf: int, noise: CutNoise | None = None
 ) -> np.ndarray:
-    """Order points by a tree of cuts; a part of fewer than `least` points saves nothing, one of `leaf` is not cut."""
+    """Order points by a tree of cuts; a part of fewer than `min_points` points saves nothing, one of `max_leaf` is not cut."""
     n, d = codes.shape
     if n == 0 or d == 0:
         return np.arange(n, dtype=np.int32)
@@ -60,7 +60,7 @@ def order_by_cuts(
     mosaic_order.Orderer(
         (codes, by, code),
         (space.spans, space.places, space.nodes, np.column_stack([space.trees, tree])),
-        (least, leaf, MAX_CHAINED_POINTS),
+        (min_points, max_leaf, MAX_CHAINED_POINTS),
         work,
         noise or (np.where(tree, TREE_CUT_FAVOUR, 1.0), 0.0, 1),
     ).run()
@@ -123,39 +123,41 @@ def number_alike_cells(cells: Cells, column: int) -> np.ndarray:
 
 
 def start_segments(
-    codes: np.ndarray, value: np.ndarray, counts: np.ndarray, least: tuple[int, int], space: LossSpace
+    codes: np.ndarray, value: np.ndarray, counts: np.ndarray, limits: tuple[int, int], space: LossSpace
 ) -> tuple[FreeUnits, Segments]:
     """Find the free rows and their best cuts; where too few are free to be a group, the nearest home is given up to them."""
-    units = find_free_units(codes, value, counts, least, space)
-    found = segment_units(units, least, space)
-    if found is None:
-        units = find_free_units(codes, value, counts, least, space, _find_nearest_home(units, codes, counts, space))
-        found = segment_units(units, least, space)
-        assert found is not None
+    units = find_free_units(codes, value, counts, limits, space)
+    groups = segment_units(units, limits, space)
+    if groups is None:
+        units = find_free_units(codes, value, counts, limits, space, _find_nearest_home(units, codes, counts, space))
+        groups = segment_units(units, limits, space)
+        assert groups is not None
     return min(
-        (units, found),
-        _segment_along_cuts(units, least, space),
-        key=lambda one: compute_segment_loss(one[0], space, one[1]),
+        (units, groups),
+        _segment_along_cuts(units, limits, space),
+        key=lambda candidate: compute_segment_loss(candidate[0], space, candidate[1]),
     )
 
 
-def _segment_along_cuts(units: FreeUnits, least: tuple[int, int], space: LossSpace) -> tuple[FreeUnits, Segments]:
+def _segment_along_cuts(units: FreeUnits, limits: tuple[int, int], space: LossSpace) -> tuple[FreeUnits, Segments]:
     """Put the same units in the order of a tree of cuts, and find their best cuts."""
-    few = max(least)
-    order = order_by_cuts(units.codes, space, few, 2 * few - 1)
+    min_points = max(limits)
+    order = order_by_cuts(units.codes, space, min_points, 2 * min_points - 1)
     units = replace(units, cell=units.cell[order], codes=units.codes[order], marks=units.marks[order])
-    found = segment_units(units, least, space)
-    assert found is not None  # whether all the units are a group does not depend on their order
-    return units, found
+    groups = segment_units(units, limits, space)
+    assert groups is not None  # whether all the units are a group does not depend on their order
+    return units, groups
 
 
 def _find_nearest_home(units: FreeUnits, codes: np.ndarray, counts: np.ndarray, space: LossSpace) -> int:
     """Find the home that loses least when it takes in all the rows that have none."""
     lone = units.codes[units.marks[:, 0] < 0]
     homes = np.unique(units.home[units.core > 0])
-    at = np.searchsorted(units.home, homes)
+    first_cells = np.searchsorted(units.home, homes)
     rows = np.bincount(units.home, weights=counts)[homes] + len(lone)
-    loss = space.compute_loss_per_row(np.minimum(codes[at], lone.min(axis=0)), np.maximum(codes[at], lone.max(axis=0)))
+    loss = space.compute_loss_per_row(
+        np.minimum(codes[first_cells], lone.min(axis=0)), np.maximum(codes[first_cells], lone.max(axis=0))
+    )
     return int(homes[np.argmin(rows * loss)])
 
 
@@ -163,24 +165,24 @@ def find_free_units(
     codes: np.ndarray,
     value: np.ndarray,
     counts: np.ndarray,
-    least: tuple[int, int],
+    limits: tuple[int, int],
     space: LossSpace,
     given_up: int = -1,
 ) -> FreeUnits:
     """Split the rows into cores that stay and units that are free; value -1 never counts as distinct."""
-    k, few = least
+    k, min_distinct = limits
     home = number_quasi_combinations(codes)
     homes = int(home[-1]) + 1
     total = np.bincount(home, weights=counts, minlength=homes).astype(np.int64)
     distinct = np.bincount(home, weights=value >= 0, minlength=homes).astype(np.int64)
-    settled = (total >= k) & (distinct >= few if few > 1 else True) & (np.arange(homes) != given_up)
-    core = _compute_cores(home, value, counts, settled, k, few)
+    settled = (total >= k) & (distinct >= min_distinct if min_distinct > 1 else True) & (np.arange(homes) != given_up)
+    core = _compute_cores(home, value, counts, settled, k, min_distinct)
     free = counts - core
     # more than k rows to lend (and k of each value) never helps
     lent = np.minimum(free, k)
     before = np.cumsum(lent) - lent
     before -= before[np.flatnonzero(np.diff(home, prepend=-1))][home]
-    lent = np.clip(max(k, 2 * few) - before, 0, lent)
+    lent = np.clip(max(k, 2 * min_distinct) - before, 0, lent)
     free = np.where(settled[home], lent, free)
     cell = np.repeat(np.arange(len(counts)), free)
     order = order_by_gray_code(codes[cell], space.sizes, np.argsort(space.sizes, kind="stable"))
@@ -190,28 +192,32 @@ def find_free_units(
 
 
 def _compute_cores(
-    home: np.ndarray, value: np.ndarray, counts: np.ndarray, settled: np.ndarray, k: int, few: int
+    home: np.ndarray, value: np.ndarray, counts: np.ndarray, settled: np.ndarray, k: int, min_distinct: int
 ) -> np.ndarray:
-    """Compute the least rows a settled home keeps: one of each of its `few` most frequent values, then the most frequent up to k."""
+    """Compute the least rows a settled home keeps: one of each of its `min_distinct` most frequent values, then the most frequent up to k."""
     order = np.lexsort((-counts, value < 0, home))
     rank = np.arange(len(order)) - np.flatnonzero(np.diff(home[order], prepend=-1))[home[order]]
-    one = np.zeros(len(order), np.int64)
-    one[order] = (rank < few) & settled[home[order]] if few > 1 else 0
-    missing = np.maximum(k - np.bincount(home, weights=one, minlength=len(settled)).astype(np.int64), 0) * settled
-    rest = (counts - one)[order]
+    core = np.zeros(len(order), np.int64)
+    core[order] = (rank < min_distinct) & settled[home[order]] if min_distinct > 1 else 0
+    missing = np.maximum(k - np.bincount(home, weights=core, minlength=len(settled)).astype(np.int64), 0) * settled
+    rest = (counts - core)[order]
     before = np.cumsum(rest) - rest
     before -= before[np.flatnonzero(np.diff(home[order], prepend=-1))][home[order]]
-    one[order] += np.clip(missing[home[order]] - before, 0, rest)
-    return one
+    core[order] += np.clip(missing[home[order]] - before, 0, rest)
+    return core
 
 
-def segment_units(units: FreeUnits, least: tuple[int, int], space: LossSpace) -> Segments | None:
+def segment_units(units: FreeUnits, limits: tuple[int, int], space: LossSpace) -> Segments | None:
     """Find the optimal cuts of the whole order, None if it has no valid ones."""
-    n, k, few = len(units.cell), *least
+    n, k, min_distinct = len(units.cell), *limits
     if n == 0:
         return Segments(np.zeros(0, np.int32), np.zeros(1, np.int64))
     segmenter = Segmenter(
-        (units.codes, units.marks), (space.spans, space.places), _make_limits(k, few), (0, 0), np.zeros(0, np.int32)
+        (units.codes, units.marks),
+        (space.spans, space.places),
+        _make_limits(k, min_distinct),
+        (0, 0),
+        np.zeros(0, np.int32),
     )
     loss, ends = segmenter.cut_units()
     if loss >= INFEASIBLE_LOSS:
@@ -219,22 +225,24 @@ def segment_units(units: FreeUnits, least: tuple[int, int], space: LossSpace) ->
     return Segments(np.arange(n, dtype=np.int32), np.append(0, np.flatnonzero(ends) + 1))
 
 
-def _make_limits(k: int, few: int) -> np.ndarray:
-    return np.array([k, few, 2 * max(k, few) - 1 + (few if few > 1 else 0)], np.int64)
+def _make_limits(k: int, min_distinct: int) -> np.ndarray:
+    return np.array(
+        [k, min_distinct, 2 * max(k, min_distinct) - 1 + (min_distinct if min_distinct > 1 else 0)], np.int64
+    )
 
 
-def compute_segment_loss(units: FreeUnits, space: LossSpace, found: Segments) -> float:
-    if len(found.starts) == 1:
+def compute_segment_loss(units: FreeUnits, space: LossSpace, groups: Segments) -> float:
+    if len(groups.starts) == 1:
         return 0.0
-    codes = units.codes[found.members]
-    lower = np.minimum.reduceat(codes, found.starts[:-1])
-    upper = np.maximum.reduceat(codes, found.starts[:-1])
-    return float((space.compute_loss_per_row(lower, upper) * np.diff(found.starts)).sum())
+    codes = units.codes[groups.members]
+    lower = np.minimum.reduceat(codes, groups.starts[:-1])
+    upper = np.maximum.reduceat(codes, groups.starts[:-1])
+    return float((space.compute_loss_per_row(lower, upper) * np.diff(groups.starts)).sum())
 
 
 def resolve_segments(
     units: FreeUnits,
-    least: tuple[int, int],
+    thresholds: tuple[int, int],
     space: LossSpace,
     start: Segments,
     sweeps: SweepBudget,
@@ -244,7 +252,7 @@ def resolve_segments(
     """Re-solve for as long as the sweeps last."""
     if len(start.starts) <= 2:
         return start
-    limits = _make_limits(*least)
+    limits = _make_limits(*thresholds)
     n = len(units.codes)
     # where a value is rare, segments are long; the few still longer than a pool stay as they are
     pool = max(4 * int(limits[2]), 64, min(3 * int(np.diff(start.starts).max()), LONG_POOL_UNITS))
@@ -272,24 +280,24 @@ def resolve_segments(
         sweeps.run_blocks(blocks, run)
         return Segments(members, np.append(0, np.flatnonzero(ends) + 1))
 
-    return sweeps.improve(start, lambda found: compute_segment_loss(units, space, found) / rows, sweep)
+    return sweeps.improve(start, lambda groups: compute_segment_loss(units, space, groups) / rows, sweep)
 
 
-def assemble_groups(units: FreeUnits, found: Segments) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def assemble_groups(units: FreeUnits, groups: Segments) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return (cell, group, quota): units that are all of one home go there, the others are groups of their own."""
-    length = np.diff(found.starts)
+    length = np.diff(groups.starts)
     group = np.repeat(np.arange(len(length)), length)
-    homes = units.marks[found.members, 0].astype(np.int64)
+    homes = units.marks[groups.members, 0].astype(np.int64)
     if len(length):
-        one = np.minimum.reduceat(homes, found.starts[:-1])
-        alike = (one == np.maximum.reduceat(homes, found.starts[:-1])) & (one >= 0)
+        first_home = np.minimum.reduceat(homes, groups.starts[:-1])
+        is_home = (first_home == np.maximum.reduceat(homes, groups.starts[:-1])) & (first_home >= 0)
     else:
-        one = np.zeros(0, np.int64)
-        alike = np.zeros(0, bool)
+        first_home = np.zeros(0, np.int64)
+        is_home = np.zeros(0, bool)
     base = int(units.home[-1]) + 1
-    group = np.where(alike[group], one[group], base + group)
+    group = np.where(is_home[group], first_home[group], base + group)
     stay = np.flatnonzero(units.core)
-    cell = np.concatenate([units.cell[found.members], stay])
+    cell = np.concatenate([units.cell[groups.members], stay])
     group = np.concatenate([group, units.home[stay]])
-    quota = np.concatenate([np.ones(len(found.members), np.int64), units.core[stay]])
+    quota = np.concatenate([np.ones(len(groups.members), np.int64), units.core[stay]])
     return cell, group, quota

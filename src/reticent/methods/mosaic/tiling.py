@@ -97,18 +97,18 @@ class SweepBudget:
         there was none, a sweep of cost 1 is thought to take half as long as the start did.
         """
         best = start
-        taken: dict[Hashable, float] = {}
+        seconds_of_kind: dict[Hashable, float] = {}
         unknown = (time.process_time() - self.began) / 2
         try:
             for number in range(self.most):
                 spent, (ahead, cost) = time.process_time() - self.began, kind()
-                enough = spent + taken.get(ahead, unknown * cost) > SEARCH_TIME_SHARE * self.seconds
+                enough = spent + seconds_of_kind.get(ahead, unknown * cost) > SEARCH_TIME_SHARE * self.seconds
                 if enough or (self.watch and self.watch(self.make_progress(number, loss(best), spent))):
                     break
-                found = sweep(best, number)
-                if found is None:
+                result = sweep(best, number)
+                if result is None:
                     break
-                best, taken[ahead] = found, time.process_time() - self.began - spent
+                best, seconds_of_kind[ahead] = result, time.process_time() - self.began - spent
         except KeyboardInterrupt:
             pass
         return best
@@ -122,11 +122,11 @@ def order_by_gray_code(codes: np.ndarray, sizes: np.ndarray, columns: np.ndarray
     """Order by a reflected mixed-radix key, the first column most significant: neighbours differ little in one column."""
     odd = np.zeros(len(codes), bool)
     digits = np.empty((len(codes), len(columns)), np.int64)
-    for at, j in enumerate(columns):
+    for index, j in enumerate(columns):
         digit = np.where(odd, sizes[j] - 1 - codes[:, j], codes[:, j])
         low = (digit & 1).astype(bool)
         odd = low if sizes[j] % 2 == 0 else odd ^ low
-        digits[:, at] = digit
+        digits[:, index] = digit
     words = pack_codes(digits, sizes[columns])
     return np.lexsort(words[::-1]) if len(words) > 1 else np.argsort(words[0], kind="stable")
 
@@ -192,9 +192,11 @@ def make_tiling(cell: np.ndarray, group: np.ndarray, quota: np.ndarray) -> Tilin
     quota = quota[order]
     fresh = np.ones(len(cell), bool)
     fresh[1:] = (cell[1:] != cell[:-1]) | (group[1:] != group[:-1])
-    at = np.flatnonzero(fresh)
-    starts = np.append(np.flatnonzero(np.diff(group[at], prepend=group[0] - 1)), len(at))
-    return Tiling(cell[at].astype(np.int32), np.add.reduceat(quota, at).astype(np.int32), starts.astype(np.int64))
+    entries = np.flatnonzero(fresh)
+    starts = np.append(np.flatnonzero(np.diff(group[entries], prepend=group[0] - 1)), len(entries))
+    return Tiling(
+        cell[entries].astype(np.int32), np.add.reduceat(quota, entries).astype(np.int32), starts.astype(np.int64)
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,8 +220,10 @@ class TilingProposal:
         broken[self.block[~bound.allow(self.fresh.groups(cells))]] = True
         if not broken.any():
             return self.fresh
-        kept = np.flatnonzero(~broken[self.block])
-        return self.fresh.take_groups(kept).join_tiling(self.old.take_groups(np.flatnonzero(broken[self.old_block])))
+        accepted = np.flatnonzero(~broken[self.block])
+        return self.fresh.take_groups(accepted).join_tiling(
+            self.old.take_groups(np.flatnonzero(broken[self.old_block]))
+        )
 
     def add_untouched_groups(self, rest: Tiling) -> TilingProposal:
         """Return the same proposal with groups that were left alone, as a block of their own."""

@@ -69,15 +69,15 @@ def require_usable_domain(promises: Iterable[Any], domain: int) -> None:
 
 def find_largest_retention(promises: Iterable[Any], k: int, domain: int) -> Fraction:
     """Find the largest p that keeps every promise."""
-    found = [(_find_largest_for_promise(one, k, domain), one) for one in promises]
-    for p, promise in found:
+    retentions = [(_find_largest_for_promise(each_promise, k, domain), each_promise) for each_promise in promises]
+    for p, promise in retentions:
         if p is None:
             raise PromiseUnreachable(
                 f"{promise.name} cannot be kept by perturbed-generalization with k = {k} and {domain} values.",
                 why=f"Even p = {1 / bounds.GUARANTEE_SCALE:g} lets a belief grow by more.",
                 attempt="a larger k, or a weaker promise.",
             )
-    return min(p for p, _ in found if p is not None)
+    return min(p for p, _ in retentions if p is not None)
 
 
 def _find_largest_for_promise(promise: Any, k: int, domain: int) -> Fraction | None:
@@ -86,17 +86,17 @@ def _find_largest_for_promise(promise: Any, k: int, domain: int) -> Fraction | N
 
 def compute_guarantees(p: object, k: int, domain: int, lambda_: object, rho1: object = None) -> dict[str, Any]:
     """Compute the guarantees of p: the tight bounds and those of theorems 2 and 3, rounded up at the sixth decimal."""
-    at = CorruptionSetting(parse_retention(p), k, domain, parse_fraction(lambda_, "lambda"))
-    found: dict[str, Any] = {
-        "delta": bounds.find_least_bound(lambda most: bounds.delta_holds(at, most)),
-        "delta_theorem3": bounds.find_least_bound(lambda most: bounds.theorem3_holds(at, most)),
+    setting = CorruptionSetting(parse_retention(p), k, domain, parse_fraction(lambda_, "lambda"))
+    guarantees: dict[str, Any] = {
+        "delta": bounds.find_least_bound(lambda bound: bounds.delta_holds(setting, bound)),
+        "delta_theorem3": bounds.find_least_bound(lambda bound: bounds.theorem3_holds(setting, bound)),
     }
     if rho1 is not None:
         before = parse_fraction(rho1, "rho1")
-        found["rho2"] = bounds.round_up(bounds.compute_rho2(at, before))
-        found["rho2_theorem2"] = bounds.round_up(bounds.compute_rho2_theorem2(at, before))
-        found["downward"] = [1 - before, 1 - found["rho2"]]
-    return found
+        guarantees["rho2"] = bounds.round_up(bounds.compute_rho2(setting, before))
+        guarantees["rho2_theorem2"] = bounds.round_up(bounds.compute_rho2_theorem2(setting, before))
+        guarantees["downward"] = [1 - before, 1 - guarantees["rho2"]]
+    return guarantees
 
 
 def compute_retentions(
@@ -116,61 +116,61 @@ def compute_retentions(
             "p": tight,
             "p_theorem2": bounds.find_largest_p(lambda p: bounds.theorem2_holds(make_setting(p), before, after)),
         }
-    most = parse_fraction(delta, "delta")
-    tight = bounds.find_largest_p(lambda p: bounds.delta_holds(make_setting(p), most))
-    return {"p": tight, "p_theorem3": bounds.find_largest_p(lambda p: bounds.theorem3_holds(make_setting(p), most))}
+    bound = parse_fraction(delta, "delta")
+    tight = bounds.find_largest_p(lambda p: bounds.delta_holds(make_setting(p), bound))
+    return {"p": tight, "p_theorem3": bounds.find_largest_p(lambda p: bounds.theorem3_holds(make_setting(p), bound))}
 
 
-def answer_calibration(asked: Mapping[str, Any]) -> dict[str, Any]:
+def answer_calibration(question: Mapping[str, Any]) -> dict[str, Any]:
     """Answer a calibration question as one object, with keys named as the options are."""
-    domain, skew = _validate_question(asked)
-    k = resolve_group_size(asked.get("k"), asked.get("s"))
-    found: dict[str, Any] = {"method": "perturbed-generalization", "k": k, "domain": domain, "lambda": skew}
-    found |= {name: parse_fraction(asked[name], name) for name in ("s", "rho1") if name in asked}
-    if "p" in asked:
-        found |= {
-            "p": parse_fraction(asked["p"], "p"),
-            **compute_guarantees(asked["p"], k, domain, skew, asked.get("rho1")),
+    domain, skew = _validate_question(question)
+    k = resolve_group_size(question.get("k"), question.get("s"))
+    answer: dict[str, Any] = {"method": "perturbed-generalization", "k": k, "domain": domain, "lambda": skew}
+    answer |= {name: parse_fraction(question[name], name) for name in ("s", "rho1") if name in question}
+    if "p" in question:
+        answer |= {
+            "p": parse_fraction(question["p"], "p"),
+            **compute_guarantees(question["p"], k, domain, skew, question.get("rho1")),
         }
-        return _to_plain_numbers(found)
-    wanted = {name: parse_fraction(asked[name], name) for name in ("rho1", "rho2", "delta") if name in asked}
-    found |= wanted | compute_retentions(k, domain, skew, **wanted)
-    if "rho1" in asked and "rho2" in asked:
-        found["downward"] = [1 - wanted["rho1"], 1 - wanted["rho2"]]
-    return _to_plain_numbers(found)
+        return _to_plain_numbers(answer)
+    wanted = {name: parse_fraction(question[name], name) for name in ("rho1", "rho2", "delta") if name in question}
+    answer |= wanted | compute_retentions(k, domain, skew, **wanted)
+    if "rho1" in question and "rho2" in question:
+        answer["downward"] = [1 - wanted["rho1"], 1 - wanted["rho2"]]
+    return _to_plain_numbers(answer)
 
 
-def _validate_question(asked: Mapping[str, Any]) -> tuple[int, Fraction]:
-    lacking = [f"--{name}" for name in ("lambda", "domain") if name not in asked]
-    lacking += [] if "k" in asked or "s" in asked else ["--k or --s"]
-    lacking += [] if {"p", "rho2", "delta"} & set(asked) else ["--p, --rho2 or --delta"]
+def _validate_question(question: Mapping[str, Any]) -> tuple[int, Fraction]:
+    lacking = [f"--{name}" for name in ("lambda", "domain") if name not in question]
+    lacking += [] if "k" in question or "s" in question else ["--k or --s"]
+    lacking += [] if {"p", "rho2", "delta"} & set(question) else ["--p, --rho2 or --delta"]
     if lacking:
         raise RequestError(
             f"perturbed-generalization is calibrated from more: {', '.join(lacking)}.",
             attempt="--p 0.3 --k 6 --lambda 0.1 --rho1 0.2 --domain 50.",
         )
-    if len({"p", "rho2", "delta"} & set(asked)) > 1:
+    if len({"p", "rho2", "delta"} & set(question)) > 1:
         raise RequestError("One of --p, --rho2 and --delta is given, and the others are answered.")
-    if "rho2" in asked and "rho1" not in asked:
+    if "rho2" in question and "rho1" not in question:
         raise RequestError("--rho2 is what a belief of --rho1 may become.", attempt="--rho1 0.2 with it.")
-    skew = validate_skew(asked["lambda"], "the guarantee")
+    skew = validate_skew(question["lambda"], "the guarantee")
     promise = (
-        RhoGuarantee(asked["rho1"], asked["rho2"], skew)
-        if "rho2" in asked
-        else DeltaGrowth(asked.get("delta", 1), skew)
+        RhoGuarantee(question["rho1"], question["rho2"], skew)
+        if "rho2" in question
+        else DeltaGrowth(question.get("delta", 1), skew)
     )
-    if "rho1" in asked and not 0 <= parse_fraction(asked["rho1"], "rho1") < 1:
+    if "rho1" in question and not 0 <= parse_fraction(question["rho1"], "rho1") < 1:
         raise RequestError("rho1 must be a probability below 1.", attempt="--rho1 0.2.")
-    require_usable_domain([promise], asked["domain"])
-    return asked["domain"], skew
+    require_usable_domain([promise], question["domain"])
+    return question["domain"], skew
 
 
-def _to_plain_numbers(found: Mapping[str, Any]) -> dict[str, Any]:
+def _to_plain_numbers(answer: Mapping[str, Any]) -> dict[str, Any]:
     def number(value: Any) -> Any:
         if isinstance(value, list):
-            return [number(one) for one in value]
+            return [number(element) for element in value]
         if isinstance(value, Fraction):
             return int(value) if is_whole(value) else float(value)
         return value
 
-    return {name: number(value) for name, value in found.items()}
+    return {name: number(value) for name, value in answer.items()}

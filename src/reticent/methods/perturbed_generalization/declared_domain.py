@@ -70,31 +70,31 @@ def find_sensitive_domain(cells: Cells, method_list: Sequence[str] | None) -> Se
             why="A missing value cannot be perturbed without saying who had none.",
             attempt="withholding these rows, or giving them a value of their own.",
         )
-    known = totals[: len(column.texts)]
+    value_totals = totals[: len(column.texts)]
     if method_list is not None:
-        return _make_listed_domain(column, known, method_list, "list")
+        return _make_listed_domain(column, value_totals, method_list, "list")
     if getattr(column, "kind", "") == "ordinal" or (isinstance(column, TreeDomain) and column.is_from_steward):
         _require_values_of_type(column, column.texts)
     if getattr(column, "kind", "") == "ordinal":
         return SensitiveDomain(column.texts, np.arange(column.size), "order")
     if isinstance(column, TreeDomain) and column.is_from_steward:
         return SensitiveDomain(column.texts, np.arange(column.size), "hierarchy")
-    _require_discrete(column, int(np.count_nonzero(known)), cells.rows)
+    _require_discrete(column, int(np.count_nonzero(value_totals)), cells.rows)
     if column.declared is None:
         raise _make_undeclared_error(column.name)
     if is_numeric_range(column.declared):
-        return _make_listed_domain(column, known, _list_whole_numbers(column), "range")
-    return _make_listed_domain(column, known, column.declared, "list")
+        return _make_listed_domain(column, value_totals, _list_whole_numbers(column), "range")
+    return _make_listed_domain(column, value_totals, column.declared, "list")
 
 
 def count_single_holders(cells: Cells, method_list: Sequence[str] | None) -> int:
     """Count the values with one holder, where every value of the declared domain occurs; 0 where some value does not."""
     domain = find_sensitive_domain(cells, method_list)
     totals = cells.totals(0)
-    held = np.zeros(len(domain), np.int64)
+    holders = np.zeros(len(domain), np.int64)
     used = np.flatnonzero(totals)
-    np.add.at(held, domain.code[used], totals[used])
-    return int((held == 1).sum()) if held.all() else 0
+    np.add.at(holders, domain.code[used], totals[used])
+    return int((holders == 1).sum()) if holders.all() else 0
 
 
 def _make_undeclared_error(name: str) -> JobError:
@@ -114,23 +114,25 @@ def _list_whole_numbers(column: Domain) -> tuple[str, ...]:
             f"The domain of {column.name!r} is a range of decimals: {METHOD_NAME} draws from a list of values.",
             attempt="domain = [...] with every value, or two whole numbers.",
         )
-    least, greatest = (int(end) for end in column.declared)
-    if greatest - least >= MAX_DOMAIN_VALUES:
+    lowest, greatest = (int(end) for end in column.declared)
+    if greatest - lowest >= MAX_DOMAIN_VALUES:
         raise JobError(
-            f"The domain of {column.name!r} has {greatest - least + 1:,} whole numbers; {METHOD_NAME} draws from at most "
+            f"The domain of {column.name!r} has {greatest - lowest + 1:,} whole numbers; {METHOD_NAME} draws from at most "
             f"{MAX_DOMAIN_VALUES:,}.",
             attempt="binning it first: a whole number for each class, such as wage // 1000.",
         )
-    return tuple(map(str, range(least, greatest + 1)))
+    return tuple(map(str, range(lowest, greatest + 1)))
 
 
-def _make_listed_domain(column: Domain, known: np.ndarray, values: Sequence[str], declared: str) -> SensitiveDomain:
-    place = {text: at for at, text in enumerate(values)}
+def _make_listed_domain(
+    column: Domain, value_totals: np.ndarray, values: Sequence[str], declared: str
+) -> SensitiveDomain:
+    place = {text: index for index, text in enumerate(values)}
     if len(place) < len(values):
         raise JobError(f"{METHOD_NAME}: domain lists a value twice.", attempt="each value once.")
     _require_values_of_type(column, values)
     code = np.array([place.get(text, -1) for text in (*column.texts, "")][: column.size], np.int64)
-    unlisted = int(np.count_nonzero((code[: len(known)] < 0) & (known > 0)))
+    unlisted = int(np.count_nonzero((code[: len(value_totals)] < 0) & (value_totals > 0)))
     if unlisted:
         raise JobError(
             f"{column.name!r} has {pluralize(unlisted, 'value', 'that is', 'that are')} not in the domain that is declared.",

@@ -33,14 +33,14 @@ from reticent.models.promise import BoundPromises, Promises
 
 def make_start_nodes(cells: Cells, promises: Promises, k: int) -> tuple[BoundPromises, PartitionNodes]:
     """Make the nodes to cut: the table parted by which quasi-identifiers are missing; each has k rows (times those of a person)."""
-    least = k * cells.rows_per_person
-    if cells.rows < least:
+    least_size = k * cells.rows_per_person
+    if cells.rows < least_size:
         raise PromiseUnreachable(
-            f"Groups of {least:,} rows cannot be made of {cells.rows:,}.",
-            why=f"k = {k}" + (f" and {cells.rows_per_person} rows per person." if least > k else "."),
+            f"Groups of {least_size:,} rows cannot be made of {cells.rows:,}.",
+            why=f"k = {k}" + (f" and {cells.rows_per_person} rows per person." if least_size > k else "."),
             attempt="a smaller k, or more rows.",
         )
-    bound = BoundPromises(cells, least, (), ())
+    bound = BoundPromises(cells, least_size, (), ())
     return bound, make_known_member_nodes(cells, bound, promises)
 
 
@@ -52,33 +52,33 @@ def group_by_cuts(cells: Cells, promises: Promises, k: int, cuts: str, weights: 
     chooser: LossCuts | MedianCuts = (
         LossCuts(nodes, accepts, spans, LOOK_AHEAD_NEVER)
         if cuts == "loss"
-        else MedianCuts(nodes, accepts, spans, fallback=True, apart=False)
+        else MedianCuts(nodes, accepts, spans, fallback=True, disjoint=False)
     )
     while len(nodes):
-        chosen, found = chooser.choose()
+        chosen, cuts_made = chooser.choose()
         nodes.close(chosen)
-        nodes.cut(found)
+        nodes.cut(cuts_made)
     return nodes.group_of_cell()
 
 
 def classify_values(domain: Sequence[str], categories: Sequence[Sequence[str]]) -> np.ndarray:
     """Return the class of each value of the domain; every value has exactly one."""
-    place = {text: at for at, text in enumerate(domain)}
-    found = np.full(len(domain), -1)
+    place = {text: index for index, text in enumerate(domain)}
+    class_of_value = np.full(len(domain), -1)
     for number, texts in enumerate(categories):
         for text in texts:
-            if text not in place or found[place[text]] >= 0:
+            if text not in place or class_of_value[place[text]] >= 0:
                 raise JobError(
                     "categories name a value that the sensitive column does not have, or name one twice.",
                     attempt="a partition of the column's domain.",
                 )
-            found[place[text]] = number
-    if (found < 0).any():
+            class_of_value[place[text]] = number
+    if (class_of_value < 0).any():
         raise JobError(
-            f"categories leave out {pluralize(int((found < 0).sum()), 'value')} of the sensitive column's domain.",
+            f"categories leave out {pluralize(int((class_of_value < 0).sum()), 'value')} of the sensitive column's domain.",
             attempt="a partition of the column's domain.",
         )
-    return found
+    return class_of_value
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,18 +92,21 @@ class Specialization:
     gain: float
 
 
-def group_by_specialization(cells: Cells, promises: Promises, k: int, held: np.ndarray) -> np.ndarray:
-    """Return the group of each cell; `held` counts the rows of each cell whose perturbed value is of each class."""
+def group_by_specialization(cells: Cells, promises: Promises, k: int, class_rows: np.ndarray) -> np.ndarray:
+    """Return the group of each cell; `class_rows` counts the rows of each cell whose perturbed value is of each class."""
     bound, nodes = make_start_nodes(cells, promises, k)
     group = nodes.group_of_cell()
-    known = [_count_known_codes(domain) for domain in cells.quasi]
-    tallies = [_tally_column(cells, at, held) for at in range(len(cells.quasi))]
-    whole = [
-        _find_best_specialization(domain, at, 0, known[at] - 1, tallies[at]) for at, domain in enumerate(cells.quasi)
+    code_counts = [_count_known_codes(domain) for domain in cells.quasi]
+    tallies = [_tally_column(cells, column_index, class_rows) for column_index in range(len(cells.quasi))]
+    first_steps = [
+        _find_best_specialization(domain, column_index, 0, code_counts[column_index] - 1, tallies[column_index])
+        for column_index, domain in enumerate(cells.quasi)
     ]
-    waiting = [one for one in whole if one is not None]
+    waiting = [specialization for specialization in first_steps if specialization is not None]
     while waiting:
-        chosen = max(waiting, key=lambda one: (one.gain, -one.column, -one.first))
+        chosen = max(
+            waiting, key=lambda specialization: (specialization.gain, -specialization.column, -specialization.first)
+        )
         waiting.remove(chosen)
         finer = _apply_specialization(cells, group, chosen, bound.least_size)
         if finer is None:
@@ -112,8 +115,8 @@ def group_by_specialization(cells: Cells, promises: Promises, k: int, held: np.n
         domain = cells.quasi[chosen.column]
         ends = [*(chosen.starts[1:] - 1), chosen.last]
         for first, last in zip(chosen.starts.tolist(), ends, strict=True):
-            found = _find_best_specialization(domain, chosen.column, first, int(last), tallies[chosen.column])
-            waiting += [] if found is None else [found]
+            finer_part = _find_best_specialization(domain, chosen.column, first, int(last), tallies[chosen.column])
+            waiting += [] if finer_part is None else [finer_part]
     return np.unique(group, return_inverse=True)[1].reshape(-1)
 
 
@@ -121,11 +124,11 @@ def _count_known_codes(domain: Domain) -> int:
     return len(domain.texts)
 
 
-def _tally_column(cells: Cells, at: int, held: np.ndarray) -> np.ndarray:
+def _tally_column(cells: Cells, column_index: int, class_rows: np.ndarray) -> np.ndarray:
     """Count the rows of a column: (codes, classes)."""
-    found = np.zeros((cells.quasi[at].size, held.shape[1]))
-    np.add.at(found, cells.codes[:, at], held)
-    return found
+    tally = np.zeros((cells.quasi[column_index].size, class_rows.shape[1]))
+    np.add.at(tally, cells.codes[:, column_index], class_rows)
+    return tally
 
 
 def _find_best_specialization(
@@ -138,10 +141,10 @@ def _find_best_specialization(
         level = domain.split[first:last].min()
         starts = first + np.append(0, np.flatnonzero(domain.split[first:last] == level) + 1)
     else:
-        left = np.cumsum(tally[first:last], axis=0)
-        right = tally[first : last + 1].sum(axis=0) - left
+        below = np.cumsum(tally[first:last], axis=0)
+        above = tally[first : last + 1].sum(axis=0) - below
         starts = np.array(
-            [first, first + 1 + int((_compute_entropy_rows(left) + _compute_entropy_rows(right)).argmin())]
+            [first, first + 1 + int((_compute_entropy_rows(below) + _compute_entropy_rows(above)).argmin())]
         )
     parts = np.add.reduceat(tally[first : last + 1], starts - first)
     gain = float(_compute_entropy_rows(parts.sum(axis=0)[None])[0] - _compute_entropy_rows(parts).sum())
@@ -155,15 +158,17 @@ def _compute_entropy_rows(counts: np.ndarray) -> np.ndarray:
     return -(counts * np.log2(np.where(share > 0, share, 1))).sum(axis=1)
 
 
-def _apply_specialization(cells: Cells, group: np.ndarray, chosen: Specialization, least: int) -> np.ndarray | None:
+def _apply_specialization(
+    cells: Cells, group: np.ndarray, chosen: Specialization, least_size: int
+) -> np.ndarray | None:
     """Return the groups after a specialization; None if one of them would be too small."""
     code = cells.codes[:, chosen.column]
     inside = np.flatnonzero((code >= chosen.first) & (code <= chosen.last))
     child = np.searchsorted(chosen.starts, code[inside], side="right") - 1
-    _, which = np.unique(group[inside] * len(chosen.starts) + child, return_inverse=True)
-    sizes = np.bincount(which.reshape(-1), weights=cells.counts[inside])
-    if len(sizes) and sizes.min() < least:
+    _, finer_group = np.unique(group[inside] * len(chosen.starts) + child, return_inverse=True)
+    sizes = np.bincount(finer_group.reshape(-1), weights=cells.counts[inside])
+    if len(sizes) and sizes.min() < least_size:
         return None
     finer = group.copy()
-    finer[inside] = int(group.max()) + 1 + which.reshape(-1)
+    finer[inside] = int(group.max()) + 1 + finer_group.reshape(-1)
     return finer

@@ -55,8 +55,8 @@ def perturb_codes(codes: np.ndarray, p: Fraction, domain: int, rng: np.random.Ge
     that are published.
     """
     numerator, denominator = as_ratio(p)
-    drawn = rng.integers(0, denominator * domain, len(codes), dtype=np.int64)
-    return np.where(drawn < numerator * domain, codes, drawn % domain).astype(np.int32)
+    draws = rng.integers(0, denominator * domain, len(codes), dtype=np.int64)
+    return np.where(draws < numerator * domain, codes, draws % domain).astype(np.int32)
 
 
 def draw_rows(cells: Cells, group_of_cell: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -68,10 +68,10 @@ def draw_rows(cells: Cells, group_of_cell: np.ndarray, rng: np.random.Generator)
     until = np.cumsum(cells.counts[order])
     size = np.diff(np.append(0, until)[offsets])
     place = np.cumsum(size) - size + rng.integers(0, size)
-    found = np.searchsorted(until, place, side="right")
-    cell = order[found]
+    entry = np.searchsorted(until, place, side="right")
+    cell = order[entry]
     first = np.cumsum(cells.counts) - cells.counts
-    return first[cell] + (place - (until[found] - cells.counts[cell])), cell
+    return first[cell] + (place - (until[entry] - cells.counts[cell])), cell
 
 
 @document_parameters(METHODS["perturbed-generalization"])
@@ -143,8 +143,8 @@ class PerturbedGeneralization(Method):
         domain = find_sensitive_domain(cells, self.domain)
         require_usable_domain(promises, len(domain))
         p = self.p or find_largest_retention(promises, self.counted_on, len(domain))
-        kept: list[RhoGuarantee | DeltaGrowth] = promises.require_models(RhoGuarantee, DeltaGrowth)
-        for promise in kept:
+        models: list[RhoGuarantee | DeltaGrowth] = promises.require_models(RhoGuarantee, DeltaGrowth)
+        for promise in models:
             promise.verify({"p": p, "k": self.counted_on, "domain": len(domain)})
         if self.grouping == "mondrian":
             groups = group_by_cuts(cells, promises, self.least, self.cuts, self.weights)
@@ -161,8 +161,8 @@ class PerturbedGeneralization(Method):
 
     def _perturb_rows(self, cells: Cells, domain: SensitiveDomain, p: Fraction, rng: Random) -> np.ndarray:
         """Perturb the code of every row, in the order of the cells."""
-        held = np.repeat(domain.code[cells.values[:, 0]], cells.counts)
-        return perturb_codes(held, p, len(domain), rng.stream("perturbation"))
+        row_codes = np.repeat(domain.code[cells.values[:, 0]], cells.counts)
+        return perturb_codes(row_codes, p, len(domain), rng.stream("perturbation"))
 
     def _group_specialized(
         self, cells: Cells, promises: Promises, domain: SensitiveDomain, perturbed: np.ndarray
@@ -172,25 +172,25 @@ class PerturbedGeneralization(Method):
         classes = of_value[perturbed]
         size = len(self.categories)
         row_cell = np.repeat(np.arange(len(cells)), cells.counts)
-        held = np.bincount(row_cell * size + classes, minlength=len(cells) * size).reshape(-1, size)
-        return group_by_specialization(cells, promises, self.least, held)
+        class_rows = np.bincount(row_cell * size + classes, minlength=len(cells) * size).reshape(-1, size)
+        return group_by_specialization(cells, promises, self.least, class_rows)
 
 
 def _build_recipe(
-    cells: Cells, groups: np.ndarray, drawn: np.ndarray, value: np.ndarray, mechanism: SamplingMechanism
+    cells: Cells, groups: np.ndarray, drawn_cells: np.ndarray, value: np.ndarray, mechanism: SamplingMechanism
 ) -> SampledRecipe:
     """Build an entry for the rows of each cell that are not drawn, which keep their group, and one for each drawn row."""
-    left = cells.counts - np.bincount(drawn, minlength=len(cells))
-    kept = np.flatnonzero(left)
-    published = np.zeros(len(kept) + len(drawn), bool)
-    published[len(kept) :] = True
+    undrawn_rows = cells.counts - np.bincount(drawn_cells, minlength=len(cells))
+    undrawn_cells = np.flatnonzero(undrawn_rows)
+    published = np.zeros(len(undrawn_cells) + len(drawn_cells), bool)
+    published[len(undrawn_cells) :] = True
     plain = Recipe(
         cells,
-        np.concatenate([kept, drawn]),
-        groups[np.concatenate([kept, drawn])],
-        np.concatenate([left[kept], np.ones(len(drawn), np.int64)]),
+        np.concatenate([undrawn_cells, drawn_cells]),
+        groups[np.concatenate([undrawn_cells, drawn_cells])],
+        np.concatenate([undrawn_rows[undrawn_cells], np.ones(len(drawn_cells), np.int64)]),
         int(groups.max(initial=-1)) + 1,
-        np.concatenate([np.zeros(len(kept), np.int32), value.astype(np.int32)])[:, None],
+        np.concatenate([np.zeros(len(undrawn_cells), np.int32), value.astype(np.int32)])[:, None],
         "sets",
         published=published,
     )

@@ -153,9 +153,9 @@ class ViolatingTable:
         chosen = set(sorted(free, reverse=True)[: self.l])
         widest = 0
         for count in chosen:
-            left = free.copy()
-            left.remove(count)
-            table = ViolatingTable(tuple(sorted([count + moved, *others, *left], reverse=True)), self.l)
+            unmoved = free.copy()
+            unmoved.remove(count)
+            table = ViolatingTable(tuple(sorted([count + moved, *others, *unmoved], reverse=True)), self.l)
             if withheld > table.withheld_safely:
                 return Fraction(0)
             widest = max(widest, table.width)
@@ -173,23 +173,25 @@ def compute_cut_probability(table: ViolatingTable, start: int) -> Fraction:
     published, cut = table.cut(start)
     withheld = table.rows - sum(published)
     excess = [count - level for count, level in zip(table.counts[1 : 1 + cut], published[1 : 1 + cut], strict=True)]
-    heavy = [at for at, more in enumerate(excess) if table.l * more > withheld]
-    partners = {at: 2 * withheld // table.l - excess[at] for at in heavy}
+    heavy = [value for value, withheld_rows in enumerate(excess) if table.l * withheld_rows > withheld]
+    partners = {value: 2 * withheld // table.l - excess[value] for value in heavy}
     if len(heavy) > MAX_HEAVY_VALUES or any(light < 1 for light in partners.values()):
         return Fraction(0)
     likely = table.capacity(start)
-    for at, light in partners.items():
+    for value, light in partners.items():
         if likely:
-            slack = Fraction(withheld - table.l * light, table.l * excess[at] - withheld)
-            likely = min(likely, slack * compute_cut_probability(_lighten_table(table, at, excess[at] - light), start))
+            slack = Fraction(withheld - table.l * light, table.l * excess[value] - withheld)
+            likely = min(
+                likely, slack * compute_cut_probability(_lighten_table(table, value, excess[value] - light), start)
+            )
     return likely
 
 
-def _lighten_table(table: ViolatingTable, at: int, by: int) -> ViolatingTable:
+def _lighten_table(table: ViolatingTable, value: int, by: int) -> ViolatingTable:
     """Return the table with so many records of a cut value moved to the leading one."""
     counts = list(table.counts)
     counts[0] += by
-    counts[1 + at] -= by
+    counts[1 + value] -= by
     return ViolatingTable((counts[0], *sorted(counts[1:], reverse=True)), table.l)
 
 
@@ -211,13 +213,13 @@ class CalibratedSuppression:
 
     def outcomes(self, counts: np.ndarray, l: int) -> Iterator[SuppressionOutcome]:
         table = _make_violating_table(counts, l)
-        left = Fraction(1)
+        remaining = Fraction(1)
         for number in range(table.width):
             start = table.level(number)
             published = compute_cut_probability(table, start)
-            left -= published
+            remaining -= published
             yield published, np.array(table.cut(start)[0])
-        yield left, SafeSuppression().publish_counts(counts, l)
+        yield remaining, SafeSuppression().publish_counts(counts, l)
 
     def likelihood(self, counts: np.ndarray, l: int, published: np.ndarray) -> Fraction:
         table = _make_violating_table(counts, l)
@@ -266,9 +268,9 @@ def _draw_event(probability: Fraction, rng: np.random.Generator) -> bool:
         return int(rng.integers(denominator)) < numerator
     digits = denominator.bit_length()
     while True:
-        drawn = int.from_bytes(rng.bytes(digits // 8 + 1)) >> (8 - digits % 8)
-        if drawn < denominator:
-            return drawn < numerator
+        number = int.from_bytes(rng.bytes(digits // 8 + 1)) >> (8 - digits % 8)
+        if number < denominator:
+            return number < numerator
 
 
 def _compute_cut_likelihood(table: ViolatingTable, published: np.ndarray) -> Fraction:

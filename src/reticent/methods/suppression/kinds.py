@@ -60,39 +60,43 @@ def find_stops(counts: np.ndarray, l: int, start: np.ndarray) -> StopLevels:
     candidate = np.minimum(int(counts[l - 1]), np.maximum(start, next_lower))  # F'_l once S_1 is cut
     withheld = np.maximum(gone, rows // l + 1 - candidate)
     level = _find_least_level(
-        lambda at: count_above(at) <= withheld - gone, np.maximum(start, int(rest.max(initial=0)))
+        lambda candidate_level: count_above(candidate_level) <= withheld - gone,
+        np.maximum(start, int(rest.max(initial=0))),
     )
     extra = withheld - gone - count_above(level)
     fits = l * level <= rows - withheld
     if not fits.all():
-        below = _find_least_level(lambda at: l * (at + 1) > rows - gone - count_above(at + 1), level - 1)
+        below = _find_least_level(
+            lambda candidate_level: l * (candidate_level + 1) > rows - gone - count_above(candidate_level + 1),
+            level - 1,
+        )
         level = np.where(fits, level, below)
         extra = np.where(fits, extra, 0)
         withheld = np.where(fits, withheld, gone + count_above(level))
     return StopLevels(start, level, extra, withheld)
 
 
-def _find_least_level(holds, most: np.ndarray) -> np.ndarray:
-    """Find the least level in 0 .. most at which a condition holds that holds from some level on (at `most` at the latest)."""
-    low = np.zeros_like(most)
-    high = most.copy()
+def _find_least_level(holds, highest: np.ndarray) -> np.ndarray:
+    """Find the least level in 0 .. most at which a condition holds that holds from some level on (at `highest` at the latest)."""
+    low = np.zeros_like(highest)
+    high = highest.copy()
     while (low < high).any():
         middle = (low + high) // 2
-        there = holds(middle)
-        low = np.where(there, low, middle + 1)
-        high = np.where(there, middle, high)
+        is_held = holds(middle)
+        low = np.where(is_held, low, middle + 1)
+        high = np.where(is_held, middle, high)
     return high
 
 
 def cut_counts(counts: np.ndarray, start: int, level: int, extra: int) -> np.ndarray:
     """Return the published counts, value for value: S_1 at `start`, all at most `level`, the last `extra` of the highest one less."""
-    found = counts.copy()
-    found[0] = start
-    highest = np.flatnonzero(found >= level)
-    found = np.minimum(found, level)
+    published = counts.copy()
+    published[0] = start
+    highest = np.flatnonzero(published >= level)
+    published = np.minimum(published, level)
     if extra:
-        found[highest[-extra:]] -= 1
-    return found
+        published[highest[-extra:]] -= 1
+    return published
 
 
 SuppressionOutcome = tuple[Fraction, np.ndarray]
@@ -138,8 +142,8 @@ class UnsafeSuppression(DeterministicSuppression):
     name = "unsafe"
 
     def publish_counts(self, counts: np.ndarray, l: int) -> np.ndarray:
-        found = find_stops(counts, l, counts[:1])
-        return cut_counts(counts, int(counts[0]), int(found.level[0]), int(found.extra[0]))
+        stops = find_stops(counts, l, counts[:1])
+        return cut_counts(counts, int(counts[0]), int(stops.level[0]), int(stops.extra[0]))
 
 
 class SafeSuppression(DeterministicSuppression):
@@ -167,26 +171,26 @@ class RandomizedSuppression:
 
     def draw(self, counts: np.ndarray, l: int, rng: np.random.Generator) -> np.ndarray:
         low, high = self.intervals(counts, l)[int(rng.integers(l))]
-        found = find_stops(counts, l, rng.integers(low, high, 1, endpoint=True))
-        return _cut_at_stop(counts, found, 0)
+        stops = find_stops(counts, l, rng.integers(low, high, 1, endpoint=True))
+        return _cut_at_stop(counts, stops, 0)
 
     def outcomes(self, counts: np.ndarray, l: int) -> Iterator[SuppressionOutcome]:
         for low, high in self.intervals(counts, l):
-            found = find_stops(counts, l, np.arange(low, high + 1))
-            for at in range(len(found.start)):
-                yield Fraction(1, l * (high - low + 1)), _cut_at_stop(counts, found, at)
+            stops = find_stops(counts, l, np.arange(low, high + 1))
+            for index in range(len(stops.start)):
+                yield Fraction(1, l * (high - low + 1)), _cut_at_stop(counts, stops, index)
 
     def likelihood(self, counts: np.ndarray, l: int, published: np.ndarray) -> Fraction:
         """By two starts: the published count of S_1, and, where that is the highest level, any start above: all of them stop alike."""
         first = int(published[0])
         level = int(published.max())
         starts = np.array([first, counts[0]] if first == level < counts[0] else [first])
-        found = find_stops(counts, l, starts)
+        stops = find_stops(counts, l, starts)
         chance = Fraction(0)
-        for at, (least, most) in enumerate([(first, first), (level + 1, int(counts[0]))][: len(starts)]):
-            if np.array_equal(_cut_at_stop(counts, found, at), published):
+        for index, (lowest, highest) in enumerate([(first, first), (level + 1, int(counts[0]))][: len(starts)]):
+            if np.array_equal(_cut_at_stop(counts, stops, index), published):
                 for low, high in self.intervals(counts, l):
-                    chance += Fraction(max(min(high, most) - max(low, least) + 1, 0), l * (high - low + 1))
+                    chance += Fraction(max(min(high, highest) - max(low, lowest) + 1, 0), l * (high - low + 1))
         return chance
 
     def compute_expected_withheld(self, counts: np.ndarray, l: int) -> float:
@@ -197,12 +201,12 @@ class RandomizedSuppression:
         return float(np.mean(means))
 
 
-def _space_levels(low: int, high: int, most: int) -> np.ndarray:
+def _space_levels(low: int, high: int, max_levels: int) -> np.ndarray:
     """Return every level, or, if they are too many, as many as may be, evenly spaced."""
-    if high - low <= most:
+    if high - low <= max_levels:
         return np.arange(low, high + 1)
-    return np.append([low, low + 1], np.linspace(low + 2, high, most).astype(np.int64))
+    return np.append([low, low + 1], np.linspace(low + 2, high, max_levels).astype(np.int64))
 
 
-def _cut_at_stop(counts: np.ndarray, found: StopLevels, at: int) -> np.ndarray:
-    return cut_counts(counts, int(found.start[at]), int(found.level[at]), int(found.extra[at]))
+def _cut_at_stop(counts: np.ndarray, stops: StopLevels, index: int) -> np.ndarray:
+    return cut_counts(counts, int(stops.start[index]), int(stops.level[index]), int(stops.extra[index]))

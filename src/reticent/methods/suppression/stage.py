@@ -82,8 +82,8 @@ class Suppression:
     def expected(self, counts: Sequence[int] | np.ndarray) -> float:
         """Compute the mean number of records withheld of a table with these counts of values; none of an eligible one."""
         require_countable(counts)
-        held = np.asarray(counts, np.int64)
-        falling = -np.sort(-held[held > 0])
+        value_rows = np.asarray(counts, np.int64)
+        falling = -np.sort(-value_rows[value_rows > 0])
         if is_eligible(falling, self.l):
             return 0.0
         require_enough_values(len(falling), self.l, "the given counts")
@@ -92,8 +92,10 @@ class Suppression:
     @classmethod
     def advice(cls, cells: Cells, promises: Promises) -> list[dict[str, Any]]:
         """Advise for each promised l whether the table supports it, and what each kind would withhold if it does not."""
-        asked = {(promise.column, ceil(promise.l)) for promise in promises if isinstance(promise, ELIGIBLE_PROMISES)}
-        return [assess_eligibility(cells, column, l) for column, l in sorted(asked, key=str)]
+        requested = {
+            (promise.column, ceil(promise.l)) for promise in promises if isinstance(promise, ELIGIBLE_PROMISES)
+        }
+        return [assess_eligibility(cells, column, l) for column, l in sorted(requested, key=str)]
 
     def prepare(self, cells: Cells, promises: Promises, rng: Random) -> PreparedCells:
         """Withhold as many rows of each value as the kind requires, chosen uniformly."""
@@ -104,56 +106,58 @@ class Suppression:
         if cells.sensitive[column].null:
             totals[cells.sensitive[column].null_code] = 0
         draw = rng.stream(f"suppression {column} {self.l}")
-        taken = draw_withheld_counts(totals, SUPPRESSION_KINDS[self.kind], self.l, draw, cells.sensitive[column].name)
+        withheld_by_value = draw_withheld_counts(
+            totals, SUPPRESSION_KINDS[self.kind], self.l, draw, cells.sensitive[column].name
+        )
         withheld = np.zeros(len(cells), np.int64)
-        for value in np.flatnonzero(taken):
+        for value in np.flatnonzero(withheld_by_value):
             among = np.flatnonzero(cells.values[:, column] == value)
-            withheld[among] = choose_rows(cells.counts[among], int(taken[value]), draw)
+            withheld[among] = choose_rows(cells.counts[among], int(withheld_by_value[value]), draw)
         return PreparedCells.from_cells(cells, withheld)
 
 
 def assess_eligibility(cells: Cells, column: str | None, l: int) -> dict[str, Any]:
     """Find which l a column supports, how many values dominate it, and the (mean) number withheld by each kind; None if none can."""
-    at = cells.find_sensitive(column)
-    totals = cells.totals(at)
-    if cells.sensitive[at].null:
-        totals[cells.sensitive[at].null_code] = 0
+    column_index = cells.find_sensitive(column)
+    totals = cells.totals(column_index)
+    if cells.sensitive[column_index].null:
+        totals[cells.sensitive[column_index].null_code] = 0
     order = np.argsort(-totals, kind="stable")[: int((totals > 0).sum())]
     counts = totals[order]
     rows = int(counts.sum())
-    most = int(counts.max(initial=0))
+    largest = int(counts.max(initial=0))
     dominating = ~products_at_most(counts, l, np.array([rows]), 1)
-    found: dict[str, Any] = {
+    advice: dict[str, Any] = {
         "stage": "suppression",
-        "column": cells.sensitive[at].name,
+        "column": cells.sensitive[column_index].name,
         "l": l,
         "eligible": is_eligible(counts, l),
-        "supports": rows // most if most else 0,
+        "supports": rows // largest if largest else 0,
         "values": len(counts),
-        "largest_share": most / rows if rows else 0.0,
+        "largest_share": largest / rows if rows else 0.0,
         "dominating": int(dominating.sum()),
-        "dominating_values": [cells.sensitive[at].texts[code] for code in order[dominating]],
+        "dominating_values": [cells.sensitive[column_index].texts[code] for code in order[dominating]],
     }
-    if not found["eligible"]:
+    if not advice["eligible"]:
         fits = len(counts) >= l
-        found["withheld"] = {
+        advice["withheld"] = {
             name: kind.compute_expected_withheld(counts, l) if fits else None
             for name, kind in SUPPRESSION_KINDS.items()
         }
-    return found
+    return advice
 
 
 def draw_withheld_counts(
     totals: np.ndarray, kind: SuppressionKind, l: int, rng: np.random.Generator, column: str
 ) -> np.ndarray:
     """Draw how many records of each value are withheld."""
-    taken = np.zeros(len(totals), np.int64)
+    withheld = np.zeros(len(totals), np.int64)
     if is_eligible(totals, l):
-        return taken
+        return withheld
     order = rank_values(totals, rng)
     require_enough_values(len(order), l, column)
-    taken[order] = totals[order] - kind.draw(totals[order], l, rng)
-    return taken
+    withheld[order] = totals[order] - kind.draw(totals[order], l, rng)
+    return withheld
 
 
 def rank_values(totals: np.ndarray, rng: np.random.Generator) -> np.ndarray:

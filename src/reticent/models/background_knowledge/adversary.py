@@ -247,7 +247,7 @@ class BackgroundAdversary:
         codes = cells.codes[first][self.present]
         self.columns: list[PreciseColumn] = []
         local = []
-        weights = []
+        weights: list[np.ndarray | EqualityWeights] = []
         for axis, domain in enumerate(cells.quasi):
             occurring, code = np.unique(codes[:, axis], return_inverse=True)
             bandwidth = knowledge.get_bandwidth(domain.name)
@@ -258,13 +258,12 @@ class BackgroundAdversary:
             )
             self.columns.append((distances, bandwidth))
             local.append(code.reshape(-1) if bandwidth != WHOLE_BANDWIDTH else np.zeros(len(codes), np.int64))
-            weights.append(
-                np.ones((1, 1))
-                if bandwidth == WHOLE_BANDWIDTH
-                else EqualityWeights(len(occurring))
-                if distances is None
-                else compute_kernel_weights(distances, bandwidth, knowledge.kernel)
-            )
+            if bandwidth == WHOLE_BANDWIDTH:
+                weights.append(np.ones((1, 1)))
+            elif distances is None:
+                weights.append(EqualityWeights(len(occurring)))
+            else:
+                weights.append(compute_kernel_weights(distances, bandwidth, knowledge.kernel))
         self.codes = np.column_stack(local).astype(np.int32)
         self.entries = np.column_stack(
             [point.reshape(-1), cells.values[is_viewed, column], cells.counts[is_viewed]]
