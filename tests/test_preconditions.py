@@ -7,7 +7,7 @@ import pytest
 
 import reticent as rt
 from reticent import limits
-from reticent.data.hierarchy import Hierarchy
+from reticent.data.hierarchy import Hierarchy, require_publishable
 from reticent.errors import HierarchyError, JobError
 
 QUASI = "quasi-identifying"
@@ -49,15 +49,20 @@ def test_a_skyline_has_as_many_points_as_can_be_judged():
         rt.Skyline([{"bandwidth": 0.3, "t": 0.5}] * 10_000)
 
 
-def test_a_hierarchy_that_no_manifest_could_hold_is_refused_when_it_is_read(tmp_path, monkeypatch):
-    monkeypatch.setattr("reticent.data.hierarchy.MAX_HIERARCHY_VALUES", 1_000)
+def test_a_hierarchy_that_no_manifest_could_hold_is_refused():
     assert limits.MAX_HIERARCHY_VALUES < limits.MAX_MANIFEST_VALUES
     rows = [[f"v{at}", f"g{at // 10}", "*"] for at in range(251)]
-    (tmp_path / "codes.csv").write_text("".join(";".join(row) + "\n" for row in rows))
+    with pytest.raises(HierarchyError, match="too large to be published"):
+        require_publishable(rows, "code", max_values=1_000)
+    require_publishable(rows[:250], "code", max_values=1_000)
+
+
+def test_a_hierarchy_is_measured_before_it_is_built_whether_it_is_a_file_or_rows(tmp_path):
+    rows = [["v", "*"]] * (limits.MAX_HIERARCHY_VALUES // 3 + 1)
+    (tmp_path / "codes.csv").write_text("v;*\n" * len(rows))
     for given in (rows, tmp_path / "codes.csv"):
         with pytest.raises(HierarchyError, match="too large to be published"):
             Hierarchy.of(given, "code")
-    assert len(Hierarchy.of(rows[:250], "code").leaves) == 250
 
 
 def test_an_earlier_release_under_another_hierarchy_can_be_joined(tmp_path):

@@ -24,15 +24,19 @@ from reticent.validation import integer, integers, names, optional, require_know
 
 POSTERIOR_SAMPLES = 2_000
 MAX_ENUMERATED_ROWS = 40  # tables of more rows are too many to list
+METHOD_OPTIONS = {
+    "suppression": ("l", "counts", "rows", "values", "prior", "kinds"),
+    "perturbed-generalization": ("p", "k", "s", "lambda_", "rho1", "rho2", "delta", "domain"),
+}
 
 
 @validate_arguments(method=text)
-def calibrate(method: str, **given: Any) -> dict[str, Any]:
+def calibrate(method: str, **options: Any) -> dict[str, Any]:
     """Compute what a method would cost and what an adversary would learn; which numbers are needed depends on the method."""
     if method not in CALIBRATORS:
         raise RequestError(f"{method!r} cannot be calibrated.", attempt=suggest(str(method), CALIBRATORS))
-    require_known_options(given, METHOD_OPTIONS[method], f"The calibration of {method}")
-    return CALIBRATORS[method](**given)
+    require_known_options(options, METHOD_OPTIONS[method], f"The calibration of {method}")
+    return CALIBRATORS[method](**options)
 
 
 @validate_arguments(
@@ -47,7 +51,7 @@ def calibrate_suppression(
     prior: str = "uniform",
     kinds: Sequence[str] = tuple(SUPPRESSION_KINDS),
 ) -> dict[str, Any]:
-    """For each kind what it withholds on average, and the worst posteriors of who knows the algorithm."""
+    """Compute for each kind what it withholds on average, and the worst posteriors of an adversary who knows the algorithm."""
     CountPrior(prior)
     if l < 2:
         raise RequestError(f"l = {l} asks for nothing.", attempt="l = 2 or more.")
@@ -66,36 +70,51 @@ def calibrate_suppression(
     )
 
 
+def calibrate_perturbed_generalization(**options: Any) -> dict[str, Any]:
+    """Compute what p promises against corruption, or the largest p for a promise; `lambda_` is the adversary's skew."""
+    from reticent.methods.perturbed_generalization.calibration import answer_calibration
+
+    if options.get("domain") is not None:
+        options["domain"] = integer(options["domain"], "domain")
+    return answer_calibration({name.removesuffix("_"): value for name, value in options.items() if value is not None})
+
+
 def _calibrate_counts(counts: list[int], l: int, prior: str, kinds: Sequence[str]) -> dict[str, Any]:
     if not counts or min(counts) < 1:
         raise RequestError("counts are whole numbers above 0.", attempt="counts=[10, 4, 2, 1, 1].")
     require_countable(counts)
     rows = sum(counts)
-    most = max(counts)
-    found: dict[str, Any] = {
+    greatest_count = max(counts)
+    calibration: dict[str, Any] = {
         "method": "suppression",
         "counts": counts,
         "l": l,
         "prior": prior,
         "rows": rows,
-        "eligible": l * most <= rows,
-        "supports": rows // most,
+        "eligible": l * greatest_count <= rows,
+        "supports": rows // greatest_count,
         "bound": 1 / l,
     }
-    if not found["eligible"]:
+    if not calibration["eligible"]:
         require_enough_values(len(counts), l, "the given counts")
     for kind in kinds:
-        attacked = compute_suppression_risk(counts, l, kind, prior, samples=POSTERIOR_SAMPLES)
-        found[kind] = {"suppressed": attacked.suppressed, "worst_posterior": attacked.worst_posterior, "how": attacked.how,
-                       "worst_withheld_posterior": attacked.worst_withheld_posterior, "withheld_how": attacked.withheld_how,
-                       "releases": attacked.releases, "attacked": attacked.attacked}  # fmt: skip
-        if attacked.mean_posterior is not None and not found["eligible"]:
-            found[kind]["mean_posterior"] = attacked.mean_posterior
-        if attacked.how != "exact":
-            found[kind] |= {"low": attacked.low, "high": attacked.high}
-        if attacked.withheld_how != "exact":
-            found[kind] |= {"withheld_low": attacked.withheld_low, "withheld_high": attacked.withheld_high}
-    return found
+        risk = compute_suppression_risk(counts, l, kind, prior, samples=POSTERIOR_SAMPLES)
+        calibration[kind] = {
+            "suppressed": risk.suppressed,
+            "worst_posterior": risk.worst_posterior,
+            "how": risk.how,
+            "worst_withheld_posterior": risk.worst_withheld_posterior,
+            "withheld_how": risk.withheld_how,
+            "releases": risk.releases,
+            "attacked": risk.attacked,
+        }
+        if risk.mean_posterior is not None and not calibration["eligible"]:
+            calibration[kind]["mean_posterior"] = risk.mean_posterior
+        if risk.how != "exact":
+            calibration[kind] |= {"low": risk.low, "high": risk.high}
+        if risk.withheld_how != "exact":
+            calibration[kind] |= {"withheld_low": risk.withheld_low, "withheld_high": risk.withheld_high}
+    return calibration
 
 
 def _calibrate_every_table(rows: int, values: int, l: int, prior: str, kinds: Sequence[str]) -> dict[str, Any]:
@@ -115,7 +134,7 @@ def _calibrate_every_table(rows: int, values: int, l: int, prior: str, kinds: Se
             f"Every table of {rows} rows in {values} values is {l}-eligible: no row would be withheld.",
             attempt="more rows, fewer values or a greater l.",
         )
-    found: dict[str, Any] = {
+    calibration: dict[str, Any] = {
         "method": "suppression",
         "rows": rows,
         "values": values,
@@ -124,24 +143,14 @@ def _calibrate_every_table(rows: int, values: int, l: int, prior: str, kinds: Se
         "bound": 1 / l,
     }
     for kind in kinds:
-        found[kind] = {"worst_posterior": float(compute_worst_posterior(rows, values, l, kind, prior)), "how": "exact"}
+        calibration[kind] = {
+            "worst_posterior": float(compute_worst_posterior(rows, values, l, kind, prior)),
+            "how": "exact",
+        }
         if not CountPrior(prior).plausible:
             withheld = float(compute_worst_withheld_posterior(rows, values, l, kind, prior))
-            found[kind] |= {"worst_withheld_posterior": withheld, "withheld_how": "exact"}
-    return found
+            calibration[kind] |= {"worst_withheld_posterior": withheld, "withheld_how": "exact"}
+    return calibration
 
 
-def calibrate_perturbed_generalization(**given: Any) -> dict[str, Any]:
-    """Compute what p promises against corruption, or the largest p for a promise; `lambda_` is the adversary's skew."""
-    from reticent.methods.perturbed_generalization.calibration import answer_calibration
-
-    if given.get("domain") is not None:
-        given["domain"] = integer(given["domain"], "domain")
-    return answer_calibration({name.removesuffix("_"): value for name, value in given.items() if value is not None})
-
-
-METHOD_OPTIONS = {
-    "suppression": ("l", "counts", "rows", "values", "prior", "kinds"),
-    "perturbed-generalization": ("p", "k", "s", "lambda_", "rho1", "rho2", "delta", "domain"),
-}
 CALIBRATORS = {"suppression": calibrate_suppression, "perturbed-generalization": calibrate_perturbed_generalization}

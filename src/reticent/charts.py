@@ -15,6 +15,17 @@ import polars as pl
 from reticent.errors import DiskError, RequestError
 from reticent.validation import path, validate_arguments
 
+CHART_WIDTH = 560
+CHART_HEIGHT = 340
+LETTER_WIDTH = 5.7
+LINE_HEIGHT = 12
+"""Of a chart of named points: its width and height, and the room that a letter and a line of a name take."""
+BAR_HEIGHT = 22
+LABEL_WIDTH = 165
+BAR_AREA_WIDTH = 255
+MAX_LABEL_LETTERS = 24
+"""Of a chart of bars: the height of each, the room for labels, the width of what is drawn, and letters of a label."""
+
 
 @dataclass(frozen=True, slots=True)
 class Chart:
@@ -42,12 +53,12 @@ class Chart:
 
 
 def draw_lines(
-    frame: pl.DataFrame, across: str, up: str, title: str, apart: str | None = None, rows: str | None = None
+    frame: pl.DataFrame, across: str, up: str, title: str, line_by: str | None = None, rows: str | None = None
 ) -> Chart:
-    """A line with points of `up` over `across`, one for each value of `apart`, one picture for each of `rows`."""
+    """Draw lines with points of `up` over `across`: a line for each value of `line_by`, a picture for each of `rows`."""
     altair = load_altair()
     # Values are put in by name: a column may be called anything, and altair reads marks such as `:` in a name.
-    data = {"x": across, "y": up, "line": apart, "row": rows}
+    data = {"x": across, "y": up, "line": line_by, "row": rows}
     used = frame.select(pl.col(name).alias(field) for field, name in data.items() if name is not None)
     numeric = used["x"].dtype.is_numeric()
     marks: dict[str, Any] = {
@@ -56,23 +67,16 @@ def draw_lines(
         ),
         "y": altair.Y("y", type="quantitative", title=up, scale=altair.Scale(zero=True)),
     }
-    if apart is not None:
+    if line_by is not None:
         marks |= {
-            "color": altair.Color("line", type="nominal", title=apart),
-            "strokeDash": altair.StrokeDash("line", type="nominal", title=apart),  # also for who sees no colours
+            "color": altair.Color("line", type="nominal", title=line_by),
+            "strokeDash": altair.StrokeDash("line", type="nominal", title=line_by),  # also for who sees no colours
         }
     if rows is not None:
         marks["row"] = altair.Row("row", type="nominal", title=rows)
     values = altair.Data(values=used.to_dicts())
-    drawn = altair.Chart(values, title=title, description=title).mark_line(point=True).encode(**marks)
-    return Chart(_render_svg(drawn.properties(width=420, height=260).to_dict()), title)
-
-
-CHART_WIDTH = 560
-CHART_HEIGHT = 340
-LETTER_WIDTH = 5.7
-LINE_HEIGHT = 12
-"""Of a chart of named points: its width and height, and the room that a letter and a line of a name take."""
+    chart = altair.Chart(values, title=title, description=title).mark_line(point=True).encode(**marks)
+    return Chart(_render_svg(chart.properties(width=420, height=260).to_dict()), title)
 
 
 def draw_frontier(frame: pl.DataFrame, across: str, up: str, title: str) -> Chart:
@@ -88,30 +92,30 @@ def draw_frontier(frame: pl.DataFrame, across: str, up: str, title: str) -> Char
     def chart(rows: list[dict[str, Any]]) -> Any:
         return altair.Chart(altair.Data(values=rows))
 
-    below = altair.Legend(orient="bottom")
-    color = altair.Color("role", type="nominal", title=None, legend=below)
-    shape = altair.Shape("role", type="nominal", title=None, legend=below)
+    legend = altair.Legend(orient="bottom")
+    color = altair.Color("role", type="nominal", title=None, legend=legend)
+    shape = altair.Shape("role", type="nominal", title=None, legend=legend)
     names = place_names(used.select("x", "y", "name").rows(), ends[0], ends[1])
-    written = chart(names).mark_text(align="left", baseline="middle", fontSize=10, aria=False)
+    texts = chart(names).mark_text(align="left", baseline="middle", fontSize=10, aria=False)
     lines = chart(names).mark_rule(color="#bbb", strokeWidth=0.7, aria=False)
     layers = [
         chart(used.filter("frontier").sort("x").to_dicts()).mark_line(strokeDash=[4, 3], color="#888").encode(x=x, y=y),
         lines.encode(x=x, y=y, x2=altair.X2("near"), y2=altair.Y2("middle")),
         chart(used.to_dicts()).mark_point(filled=True, size=70).encode(x=x, y=y, shape=shape, color=color),
-        written.encode(
+        texts.encode(
             x=altair.X("left", type="quantitative"),
             y=altair.Y("middle", type="quantitative"),
             text=altair.Text("name", type="nominal"),
         ),
     ]
-    both = altair.layer(*layers).properties(width=CHART_WIDTH, height=CHART_HEIGHT, title=title, description=title)
-    return Chart(_render_svg(both.to_dict()), title)
+    layered = altair.layer(*layers).properties(width=CHART_WIDTH, height=CHART_HEIGHT, title=title, description=title)
+    return Chart(_render_svg(layered.to_dict()), title)
 
 
 def place_names(points: Sequence[tuple[float, float, str]], wide: float, tall: float) -> list[dict[str, Any]]:
     """Place the name of each point, in its units: `left`, `middle` and the end `near` it; no name covers another."""
-    found: list[dict[str, Any]] = []
-    taken = [
+    placed_names: list[dict[str, Any]] = []
+    boxes = [
         (
             x / wide * CHART_WIDTH - 5,
             y / tall * CHART_HEIGHT - 5,
@@ -123,30 +127,25 @@ def place_names(points: Sequence[tuple[float, float, str]], wide: float, tall: f
     for x, y, name in sorted(points, key=lambda point: (point[1], point[0])):
         right = x / wide * CHART_WIDTH
         height = y / tall * CHART_HEIGHT
-        long = len(name) * LETTER_WIDTH
-        places = [(side, step) for step in range(CHART_HEIGHT // LINE_HEIGHT) for side in (right + 8, right - 8 - long)]
-        for left, step in places:
+        width = len(name) * LETTER_WIDTH
+        candidates = [
+            (side, step) for step in range(CHART_HEIGHT // LINE_HEIGHT) for side in (right + 8, right - 8 - width)
+        ]
+        for left, step in candidates:
             middle = height + 8 + step * LINE_HEIGHT
-            box = (left, middle - LINE_HEIGHT / 2, left + long, middle + LINE_HEIGHT / 2)
-            free = all(box[2] <= a or c <= box[0] or box[3] <= b or d <= box[1] for a, b, c, d in taken)
+            box = (left, middle - LINE_HEIGHT / 2, left + width, middle + LINE_HEIGHT / 2)
+            free = all(box[2] <= a or c <= box[0] or box[3] <= b or d <= box[1] for a, b, c, d in boxes)
             if free and box[0] >= 0 and box[2] <= CHART_WIDTH and box[3] <= CHART_HEIGHT + LINE_HEIGHT:
                 break
-        taken.append(box)
-        near = left if left > right else left + long
+        boxes.append(box)
+        near = left if left > right else left + width
         ends = {
             "left": left / CHART_WIDTH * wide,
             "near": near / CHART_WIDTH * wide,
             "middle": middle / CHART_HEIGHT * tall,
         }
-        found.append({"x": x, "y": y, "name": name, **ends})
-    return found
-
-
-BAR_HEIGHT = 22
-LABEL_WIDTH = 165
-BAR_AREA_WIDTH = 255
-MAX_LABEL_LETTERS = 24
-"""Of a chart of bars: the height of each, the room for labels, the width of what is drawn, and letters of a label."""
+        placed_names.append({"x": x, "y": y, "name": name, **ends})
+    return placed_names
 
 
 def draw_bars(labels: Sequence[str], values: Sequence[float], title: str, unit: str) -> Chart:
@@ -155,28 +154,22 @@ def draw_bars(labels: Sequence[str], values: Sequence[float], title: str, unit: 
     Room for labels is fixed, not measured, so that the same bars give the same bytes whatever fonts a machine has.
     """
     altair = load_altair()
-    shown = [label if len(label) <= MAX_LABEL_LETTERS else label[: MAX_LABEL_LETTERS - 1] + "…" for label in labels]
-    rows = [{"at": at, "value": value} for at, value in enumerate(values)]
+    short_labels = [
+        label if len(label) <= MAX_LABEL_LETTERS else label[: MAX_LABEL_LETTERS - 1] + "…" for label in labels
+    ]
+    rows = [{"at": position, "value": value} for position, value in enumerate(values)]
     down = altair.Y("at", type="ordinal", axis=None, scale=altair.Scale(paddingInner=0.25))
     across = altair.X(
         "value", type="quantitative", title=unit, axis=altair.Axis(tickCount=4), scale=altair.Scale(zero=True)
     )
-    names = [{"at": at, "label": label} for at, label in enumerate(shown)]
-    drawn = altair.Chart(altair.Data(values=rows)).mark_bar(color="#2b5c8a", aria=False).encode(x=across, y=down)
-    written = altair.Chart(altair.Data(values=names)).mark_text(align="right", dx=-6, fontSize=12, aria=False)
-    both = drawn + written.encode(x=altair.value(0), y=down, text=altair.Text("label", type="nominal"))
-    tall = BAR_HEIGHT * max(len(shown), 1)
-    page = both.properties(width=BAR_AREA_WIDTH, height=tall, description=title).to_dict()
-    room = {"left": LABEL_WIDTH, "right": 20, "top": 5, "bottom": 40}
-    return Chart(_render_svg({**page, "autosize": {"type": "none"}, "padding": room}), title)
-
-
-def _make_axis(altair: Any, values: pl.Series) -> Any:
-    """Make an axis with a tick at each value if there are few; short names are upright."""
-    distinct = values.unique().sort().to_list()
-    if len(distinct) > 12:
-        return altair.Axis()
-    return altair.Axis(values=distinct) if values.dtype.is_numeric() else altair.Axis(labelAngle=0)
+    label_rows = [{"at": position, "label": label} for position, label in enumerate(short_labels)]
+    bars = altair.Chart(altair.Data(values=rows)).mark_bar(color="#2b5c8a", aria=False).encode(x=across, y=down)
+    texts = altair.Chart(altair.Data(values=label_rows)).mark_text(align="right", dx=-6, fontSize=12, aria=False)
+    layered = bars + texts.encode(x=altair.value(0), y=down, text=altair.Text("label", type="nominal"))
+    height = BAR_HEIGHT * max(len(short_labels), 1)
+    page = layered.properties(width=BAR_AREA_WIDTH, height=height, description=title).to_dict()
+    padding = {"left": LABEL_WIDTH, "right": 20, "top": 5, "bottom": 40}
+    return Chart(_render_svg({**page, "autosize": {"type": "none"}, "padding": padding}), title)
 
 
 def load_altair() -> Any:
@@ -189,6 +182,14 @@ def load_altair() -> Any:
             "Charts need altair and vl-convert, which are not installed.", attempt="pip install 'reticent[charts]'."
         ) from None
     return altair
+
+
+def _make_axis(altair: Any, values: pl.Series) -> Any:
+    """Make an axis with a tick at each value if there are few; short names are upright."""
+    distinct = values.unique().sort().to_list()
+    if len(distinct) > 12:
+        return altair.Axis()
+    return altair.Axis(values=distinct) if values.dtype.is_numeric() else altair.Axis(labelAngle=0)
 
 
 def _render_svg(chart: dict[str, Any]) -> str:

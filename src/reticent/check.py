@@ -1,9 +1,10 @@
 """Checks a job before it is published: is the promise reachable, by which methods, at what expected loss.
 
-`check` reads and counts the table, plans the job by its own method in full (`plan_own_method`), plans the other methods
-that could keep the promises as far as a budget of CPU seconds allows (`summarize_other_method`; methods that the caller
-names are planned in full), and adds the warnings and the advice of stages, methods and promises (`collect_warnings`,
-`collect_advice`) and an explanation of the loss. It writes nothing.
+`check` reads and counts the table, plans the job by its own method (`plan_own_method`), plans the other methods that
+could keep the promises as far as a budget of CPU seconds allows (methods that the caller names are planned in full),
+and adds the warnings and the advice of stages, methods and promises (`collect_warnings`, `collect_advice`) and an
+explanation of the loss. It writes nothing. A method is a candidate of `reticent.evaluation`, and its metric is the
+summary of its plan.
 
 The expected loss is AIL (Cao & Karras 2012, equations 2 to 5) over the planned groups; columns have equal weights
 unless the method weights them.
@@ -20,18 +21,6 @@ from typing import Any
 import numpy as np
 
 from reticent import catalogue, html_repr, registry
-from reticent.budget import (
-    COMPARISON_SHARE,
-    END_FRACTION,
-    MIN_CPU_SECONDS,
-    MIN_LATE_STEP_SECONDS,
-    OWN_PLAN_FRACTION,
-    OWN_PLAN_SECONDS,
-    OWN_PLAN_SHARE,
-    READING_TIME_FACTOR,
-    SAMPLE_STRIDES,
-    BudgetClock,
-)
 from reticent.data.cells import Cells, combine_sensitive
 from reticent.data.columns import Column
 from reticent.data.label_styles import explain_snapping
@@ -39,6 +28,7 @@ from reticent.data.passthrough import PassthroughColumn, describe_uncovered
 from reticent.data.spelling import SpellingVariants, find_spelling_variants
 from reticent.engines.engine import Engine, EngineContext
 from reticent.errors import JobError, PromiseUnreachable, RequestError, ReticentError, suggest
+from reticent.evaluation import BudgetClock, Candidate, Evaluation, Metric, evaluate, take_cells
 from reticent.job.job import Job
 from reticent.job_table import load_populations, read_and_count
 from reticent.ledger.staging import make_temp_dirs
@@ -54,34 +44,27 @@ from reticent.planning import plan_recipe
 from reticent.preconditions import require_promises_supported, require_whole_table_engine
 from reticent.progress import ProgressCallback, ProgressEvent
 from reticent.randomness import Random
+from reticent.recipe.kind import Writer
 from reticent.recipe.recipe import Recipe
 from reticent.time_limit import TimeLimitReached, run_within
 from reticent.validation import is_callable, is_engine, is_job, names, optional, seconds, validate_arguments
 
-
-def collect_warnings(job: Job, cells: Cells) -> list[str]:
-    """Collect the warnings of the method and the promises about these cells."""
-    parts = [part for part in (job.method, *job.promises) if hasattr(part, "warnings")]
-    return [said for part in parts for said in part.warnings(cells)]
-
-
-def collect_advice(job: Job, cells: Cells, recipe: Recipe | None) -> tuple[Mapping[str, Any], ...]:
-    """Collect what stages and promises propose for these cells."""
-    staged = [one for name in catalogue.STAGES for one in registry.load_stage_class(name).advice(cells, job.promises)]
-    groups = _group_cells(cells, recipe)
-    able = [promise for promise in job.promises if hasattr(promise, "advice")]
-    return (*staged, *(one for promise in able for one in promise.advice(groups, recipe is not None)))
-
-
-def _group_cells(cells: Cells, recipe: Recipe | None) -> CandidateGroups:
-    """Return the planned groups; without a plan, one group of all rows."""
-    if recipe is not None:
-        return replace(recipe, cells=cells).as_groups()
-    return CandidateGroups(cells, np.arange(len(cells)), cells.counts, np.array([0, len(cells)]))
-
-
+BUDGET_FACTOR = 2.0  # times what reading and the job's own plan took
+OWN_PLAN_FRACTION = 1 / (1 + BUDGET_FACTOR)  # the part of a run that reading and the job's own plan are
+END_FRACTION = 0.95
+MIN_CPU_SECONDS = 2.0  # CPU seconds that are always there
+MIN_LATE_STEP_SECONDS = 0.2  # CPU seconds for each of the last looks, whatever the budget
+OWN_PLAN_SECONDS = 30.0
+READING_TIME_FACTOR = 10
+"""Without a budget the job's own plan has OWN_PLAN_SECONDS, or READING_TIME_FACTOR times what reading took if that is more."""
+OWN_PLAN_SHARE = 0.6
+COMPARISON_SHARE = 0.85
+"""With a budget: when these shares of it are used, the job's own plan ends, and comparing and explaining do."""
+SAMPLE_STRIDES = (16, 256)
+"""Where the own plan does not end, one cell in so many is planned."""
 STOP_SHARE = 0.8  # an anytime method is stopped when this share of its time is used
 Watch = Callable[[Any], bool | None] | None
+PlannedCells = tuple[Recipe, Writer]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,143 +79,6 @@ class PlanSummary:
     ail: float | None = None
     why: str = ""
     alone: int | None = None  # people whose group has one row; None where rows are in no groups
-
-
-def find_other_methods(job: Job, asked: Sequence[str] | None) -> list[Method]:
-    """List the methods other than the job's own that can keep every promise, with default parameters."""
-    for name in asked or ():
-        if name not in catalogue.METHODS:
-            raise JobError(f"Unknown method {name!r}.", attempt=suggest(name, catalogue.METHODS))
-    kinds = [
-        registry.load_method_class(name)
-        for name in (catalogue.METHODS if asked is None else asked)
-        if name != job.method.name
-    ]
-    able = [
-        kind
-        for kind in kinds
-        if all(isinstance(promise, kind.keeps) for promise in select_method_promises(job.prepare, job.promises))
-    ]
-    ready = [
-        kind() for kind in able if not any(f.default is MISSING and f.default_factory is MISSING for f in fields(kind))
-    ]
-    fitting = [
-        method
-        for method in ready
-        if job.promises.labels in (None, getattr(method, "labels", None) or job.promises.labels)
-    ]
-    return sorted(
-        fitting, key=lambda method: getattr(method, "anytime", False)
-    )  # those that take what time there is, last
-
-
-def summarize_plan(
-    job: Job,
-    method: Method,
-    cells: Cells,
-    columns: Mapping[str, Column],
-    *,
-    own: bool,
-    watch: Watch = None,
-    progress: ProgressCallback = lambda step: None,
-) -> tuple[PlanSummary, Recipe | None]:
-    """Plan the job by a method; return the summary of the plan, and the recipe (None if there is none)."""
-    try:
-        planned = plan_recipe(job.at(method=method), cells, columns, Random.secure(), progress=progress, watch=watch)
-        writer = planned.writer
-    except PromiseUnreachable as error:
-        return PlanSummary(method.name, False, why=str(error)), None
-    except RequestError as error:
-        if own:
-            raise
-        return PlanSummary(method.name, False, why=error.what), None
-    said = writer.summarize_plan(getattr(method, "weights", None))
-    alone = count_lone_people(writer.recipe) if writer.generalizes else None
-    return PlanSummary(method.name, True, withheld=writer.recipe.withheld, alone=alone, **said), planned.recipe
-
-
-def summarize_other_method(
-    job: Job, method: Method, cells: Cells, columns: Mapping[str, Column], clock: BudgetClock | None
-) -> PlanSummary | None:
-    """Plan the job by another method and summarize the plan; None if the clock leaves no time for it."""
-    if clock is None:
-        return summarize_plan(job, method, cells, columns, own=False)[0]
-
-    def attempt() -> PlanSummary | None:
-        if not clock.suffices(len(cells), partial(_plan_for_timing, job, method, cells)):
-            return None
-        return summarize_plan(
-            job, method, cells, columns, own=False, watch=lambda now: not clock.has_time_left(STOP_SHARE)
-        )[0]
-
-    try:
-        return run_within(clock.remaining(), attempt)
-    except TimeLimitReached:
-        return None
-
-
-def plan_own_method(
-    job: Job, cells: Cells, columns: Mapping[str, Column], seconds: float, progress: ProgressCallback
-) -> tuple[PlanSummary, Recipe | None]:
-    """Plan the job by its own method within a number of CPU seconds.
-
-    A method that improves as long as it may is stopped earlier, and the summary notes it. If there is no plan in time,
-    one cell in 16 (or 256) is planned instead, in a quarter of that time: the summary reports what that plan found, and
-    `reachable` is None.
-    """
-    method = job.method
-    began = process_time()
-    stopped: list[bool] = []
-
-    def watch(now: Any) -> bool:
-        if process_time() - began < STOP_SHARE * seconds:
-            progress(ProgressEvent(f"planning: {now.sweep} sweeps", finding=f"loss {now.loss:.4f}"))
-            return False
-        stopped.append(True)
-        return True
-
-    plan_all = partial(summarize_plan, job, method, cells, columns, own=True, watch=watch, progress=progress)
-    try:
-        own, recipe = run_within(seconds, plan_all)
-    except TimeLimitReached:
-        return _plan_sample(job, cells, columns, seconds, progress), None
-    if stopped and own.reachable:
-        more = f"Stopped after {process_time() - began:,.0f} CPU s; publishing improves the plan further."
-        own = replace(own, why=more)
-    return own, recipe
-
-
-def _plan_sample(
-    job: Job, cells: Cells, columns: Mapping[str, Column], seconds: float, progress: ProgressCallback
-) -> PlanSummary:
-    """Summarize a plan of a sample of the cells, for a plan that did not end in time."""
-    method = job.method
-    why = f"No plan of all {cells.rows:,} rows within {seconds:,.0f} CPU s: nothing shows whether the promise is reachable."
-    for step in SAMPLE_STRIDES:
-        few = _take_cells(cells, slice(None, None, step))
-        progress(ProgressEvent(f"planning one cell in {step}"))
-        plan_few = partial(summarize_plan, job, method, few, columns, own=False, watch=lambda now: True)
-        try:
-            found = run_within(seconds / 8, plan_few)[0]
-        except TimeLimitReached:
-            continue
-        loss = "" if found.ail is None else f" with a loss of {found.ail:.4f}"
-        said = f"is reachable{loss}" if found.reachable else "is not reachable"
-        return PlanSummary(method.name, None, why=f"{why} On one cell in {step}, {few.rows:,} rows, it {said}.")
-    return PlanSummary(method.name, None, why=why)
-
-
-def _take_cells(cells: Cells, some: slice) -> Cells:
-    codes, values, counts = (part[some].copy() for part in (cells.codes, cells.values, cells.counts))
-    return replace(cells, codes=codes, values=values, counts=counts)
-
-
-def _plan_for_timing(job: Job, method: Method, cells: Cells, some: slice) -> None:
-    """Plan a few cells, to measure the time that planning takes."""
-    try:
-        plan_recipe(job.at(method=method), _take_cells(cells, some), {}, Random.secure(), watch=lambda now: True)
-    except ReticentError:
-        return
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,15 +108,19 @@ class CheckResult:
 
     def to_dict(self, *, show_values: bool = False) -> dict[str, Any]:
         """Return the result as plain values; values of the data are included only with `show_values`."""
-        found = {"reachable": self.reachable, "method": self.methods[0].method, **asdict(self)}
         advice = [
-            {name: said for name, said in one.items() if show_values or name != "dominating_values"}
-            for one in self.advice
+            {name: value for name, value in proposal.items() if show_values or name != "dominating_values"}
+            for proposal in self.advice
         ]
-        spellings = [one.to_dict(show_values=show_values) for one in self.spellings]
-        carried = [one.to_dict() for one in self.carried]
-        more = {"carried": carried, "advice": advice, "spellings": spellings, "explained": self.explained.to_dict()}
-        return {**found, **more}
+        return {
+            "reachable": self.reachable,
+            "method": self.methods[0].method,
+            **asdict(self),
+            "carried": [column.to_dict() for column in self.carried],
+            "advice": advice,
+            "spellings": [variants.to_dict(show_values=show_values) for variants in self.spellings],
+            "explained": self.explained.to_dict(),
+        }
 
 
 @validate_arguments(
@@ -288,7 +138,7 @@ def check(
     methods: Sequence[str] | None = None,
     budget: float | None = None,
     progress: Callable[[str], None] = lambda stage: None,
-    finished: Callable[[PlanSummary, Cells], None] = lambda outlook, cells: None,
+    finished: Callable[[PlanSummary, Cells], None] = lambda summary, cells: None,
     engine: str | Engine = catalogue.DEFAULT_ENGINE,
 ) -> CheckResult:
     """Plan the job by its own method and by the others that could keep its promises (or by those named).
@@ -303,65 +153,152 @@ def check(
     worker = require_whole_table_engine(engine, "Checking")
     clock = BudgetClock(budget)
     began = process_time()
-    others = find_other_methods(job, methods)
+    other_methods = find_other_methods(job, methods)
     progress(ProgressEvent("reading", 0))
-    with make_temp_dirs(None) as room:
-        reading = partial(read_and_count, worker, job, frame, EngineContext(progress, room))
-        rows, looked, counted = reading() if budget is None else _read_within(max(budget, MIN_CPU_SECONDS), reading)
+    with make_temp_dirs(None) as make_temp_dir:
+        read_table = partial(read_and_count, worker, job, frame, EngineContext(progress, make_temp_dir))
+        rows, profile, counted = (
+            read_table() if budget is None else _read_within(max(budget, MIN_CPU_SECONDS), read_table)
+        )
     job = load_populations(job, counted.columns, counted.cells)
     columns = counted.columns
     cells = combine_sensitive(counted.cells) if job.jointly else counted.cells
     progress(ProgressEvent(f"planning by {job.method.name}", OWN_PLAN_FRACTION / 2))
     own, recipe = plan_own_method(job, cells, columns, _allot_own_seconds(clock, began, budget), progress)
-    found = {job.method.name: own}
+    summaries = {job.method.name: own}
     spellings = find_spelling_variants(counted.cells)
     finished(own, counted.cells)
     if budget is None:
-        clock.start()
-    compared_by = BudgetClock.starting_now(clock.remaining(1.0 if budget is None else COMPARISON_SHARE))
-    for method in others:
-        progress(clock.step(f"planning by {method.name}"))
-        unlimited = methods is not None and budget is None
-        if one := summarize_other_method(job, method, cells, columns, None if unlimited else compared_by):
-            found[method.name] = one
-            finished(one, counted.cells)
-    progress(clock.step("explaining"))
-    explained = _explain_plan(job, cells, columns, own, recipe, compared_by)
+        clock.start(BUDGET_FACTOR, MIN_CPU_SECONDS)
+    comparison_clock = BudgetClock(clock.remaining(1.0 if budget is None else COMPARISON_SHARE))
+    limit = None if methods is not None and budget is None else comparison_clock
+    for evaluation in evaluate(
+        [_make_candidate(job, method) for method in other_methods],
+        partial(_plan_other_method, cells=cells, columns=columns, clock=limit),
+        [SUMMARY],
+        clock=limit,
+        refusals=(RequestError,),
+        announce=lambda _, candidate: progress(
+            ProgressEvent(f"planning by {candidate.method}", _compute_fraction_done(clock))
+        ),
+    ):
+        summary = _get_summary(evaluation)
+        if summary is not None:
+            summaries[summary.method] = summary
+            finished(summary, counted.cells)
+    progress(ProgressEvent("explaining", _compute_fraction_done(clock)))
+    explanation = _explain_plan(job, cells, columns, own, recipe, comparison_clock)
     progress(ProgressEvent("looking at columns that are not generalized", END_FRACTION))
     late: list[str] = []
-    look = partial(describe_uncovered, partial(worker.count_distinct_rows, rows), columns, looked.carried)
+    look = partial(describe_uncovered, partial(worker.count_distinct_rows, rows), columns, profile.carried)
     advise = partial(collect_advice, job, cells, recipe)
     warn = partial(collect_warnings, job, cells)
     if budget is None:
-        carried, said = look()
-        warned_of = warn()
+        carried, uncovered = look()
+        promise_warnings = warn()
         advice = _run_or_warn(late, "advice on promises", max(clock.remaining(), MIN_CPU_SECONDS), advise, ())
     else:
-        warned_of = _run_or_warn(late, "warnings of promises", max(clock.remaining(), MIN_LATE_STEP_SECONDS), warn, [])
-        carried, said = _run_or_warn(
-            late, "columns that are not generalized", max(clock.remaining(), MIN_LATE_STEP_SECONDS), look, ((), ())
-        )
-        advice = _run_or_warn(late, "advice on promises", max(clock.remaining(), MIN_LATE_STEP_SECONDS), advise, ())
-    lone = warn_of_lone_people(job.promises, recipe, cells) if recipe is not None and own.alone is not None else []
-    chosen = explain_snapping(counted.cells.quasi)
-    warnings = (*said, *looked.notices, *map(str, spellings), *chosen, *warned_of, *lone, *late)
-    unplanned = tuple(one.name for one in others if one.name not in found)
+        promise_warnings = _run_late_step(late, "warnings of promises", clock, warn, [])
+        carried, uncovered = _run_late_step(late, "columns that are not generalized", clock, look, ((), ()))
+        advice = _run_late_step(late, "advice on promises", clock, advise, ())
+    lone_people = []
+    if recipe is not None and own.alone is not None:
+        lone_people = warn_of_lone_people(job.promises, recipe, cells)
     return CheckResult(
         counted.cells.rows,
         len(counted.cells),
-        tuple(found.values()),
-        warnings,
-        carried,
-        advice,
-        spellings,
-        explained,
-        unplanned,
+        tuple(summaries.values()),
+        warnings=(
+            *uncovered,
+            *profile.notices,
+            *map(str, spellings),
+            *explain_snapping(counted.cells.quasi),
+            *promise_warnings,
+            *lone_people,
+            *late,
+        ),
+        carried=carried,
+        advice=advice,
+        spellings=spellings,
+        explained=explanation,
+        unplanned=tuple(method.name for method in other_methods if method.name not in summaries),
     )
 
 
-def _read_within(budget: float, reading: Callable[[], Any]) -> Any:
+def find_other_methods(job: Job, method_names: Sequence[str] | None) -> list[Method]:
+    """List the methods other than the job's own (or those of these names) that can keep every promise, with default parameters.
+
+    Those that take what time there is come last.
+    """
+    for name in method_names or ():
+        if name not in catalogue.METHODS:
+            raise JobError(f"Unknown method {name!r}.", attempt=suggest(name, catalogue.METHODS))
+    listed = catalogue.METHODS if method_names is None else method_names
+    classes = [registry.load_method_class(name) for name in listed if name != job.method.name]
+    promises = select_method_promises(job.prepare, job.promises)
+    methods = []
+    for method_class in classes:
+        keeps_all = all(isinstance(promise, method_class.keeps) for promise in promises)
+        if not keeps_all or _has_required_parameters(method_class):
+            continue
+        method = method_class()
+        if job.promises.labels in (None, getattr(method, "labels", None) or job.promises.labels):
+            methods.append(method)
+    return sorted(methods, key=lambda method: getattr(method, "anytime", False))
+
+
+def plan_own_method(
+    job: Job, cells: Cells, columns: Mapping[str, Column], seconds: float, progress: ProgressCallback
+) -> tuple[PlanSummary, Recipe | None]:
+    """Plan the job by its own method within a number of CPU seconds.
+
+    A method that improves as long as it may is stopped earlier, and the summary notes it. If there is no plan in time,
+    one cell in 16 (or 256) is planned instead, in a quarter of that time: the summary reports what that plan found, and
+    `reachable` is None.
+    """
+    began = process_time()
+    stopped: list[bool] = []
+
+    def watch(state: Any) -> bool:
+        if process_time() - began < STOP_SHARE * seconds:
+            progress(ProgressEvent(f"planning: {state.sweep} sweeps", finding=f"loss {state.loss:.4f}"))
+            return False
+        stopped.append(True)
+        return True
+
+    plan = partial(_plan_candidate, cells=cells, columns=columns, watch=watch, progress=progress)
+    own = Candidate(job.method.name, job, job.method.name)
+    summary, recipe = _summarize_candidate(own, plan, BudgetClock(seconds))
+    if summary is None:
+        return _plan_sample(job, cells, columns, seconds, progress), None
+    if stopped and summary.reachable:
+        cpu_seconds = process_time() - began
+        why = f"Stopped after {cpu_seconds:,.0f} CPU s; publishing improves the plan further."
+        summary = replace(summary, why=why)
+    return summary, recipe
+
+
+def collect_warnings(job: Job, cells: Cells) -> list[str]:
+    """Collect the warnings of the method and the promises about these cells."""
+    parts = [part for part in (job.method, *job.promises) if hasattr(part, "warnings")]
+    return [warning for part in parts for warning in part.warnings(cells)]
+
+
+def collect_advice(job: Job, cells: Cells, recipe: Recipe | None) -> tuple[Mapping[str, Any], ...]:
+    """Collect what stages and promises propose for these cells."""
+    advice: list[Mapping[str, Any]] = []
+    for name in catalogue.STAGES:
+        advice += registry.load_stage_class(name).advice(cells, job.promises)
+    groups = _group_cells(cells, recipe)
+    for promise in job.promises:
+        if hasattr(promise, "advice"):
+            advice += promise.advice(groups, recipe is not None)
+    return tuple(advice)
+
+
+def _read_within(budget: float, read_table: Callable[[], Any]) -> Any:
     try:
-        return run_within(budget, reading)
+        return run_within(budget, read_table)
     except TimeLimitReached:
         raise RequestError(
             f"The source was not read within {budget:,.0f} CPU s: nothing is known of it.",
@@ -376,13 +313,103 @@ def _allot_own_seconds(clock: BudgetClock, began: float, budget: float | None) -
     return max(OWN_PLAN_SECONDS, READING_TIME_FACTOR * (process_time() - began))
 
 
-def _run_or_warn(late: list[str], what: str, seconds: float, function: Callable[[], Any], otherwise: Any) -> Any:
-    """Return what the function returns; if there is no time, return `otherwise` and add a warning that names what is missing."""
-    try:
-        return run_within(seconds, function)
-    except TimeLimitReached:
-        late.append(f"Not measured, for want of time: {what}. A greater --budget measures it.")
-        return otherwise
+def _compute_fraction_done(clock: BudgetClock) -> float:
+    """Compute how much of the check is done; comparing and explaining end with the budget, by the share used of it."""
+    return OWN_PLAN_FRACTION + (END_FRACTION - OWN_PLAN_FRACTION) * clock.compute_used_share()
+
+
+def _has_required_parameters(method_class: type[Any]) -> bool:
+    return any(
+        parameter.default is MISSING and parameter.default_factory is MISSING for parameter in fields(method_class)
+    )
+
+
+def _make_candidate(job: Job, method: Method) -> Candidate:
+    """Make the candidate of a job by another method than its own."""
+    return Candidate(method.name, job.at(method=method), method.name, is_alternative=True)
+
+
+def _plan_candidate(
+    candidate: Candidate,
+    *,
+    cells: Cells,
+    columns: Mapping[str, Column],
+    watch: Watch = None,
+    progress: ProgressCallback = lambda step: None,
+) -> PlannedCells:
+    """Plan a candidate on cells; return the recipe and its writer."""
+    assert candidate.job is not None
+    planned = plan_recipe(candidate.job, cells, columns, Random.secure(), progress=progress, watch=watch)
+    return planned.recipe, planned.writer
+
+
+def _plan_other_method(
+    candidate: Candidate, *, cells: Cells, columns: Mapping[str, Column], clock: BudgetClock | None
+) -> PlannedCells:
+    """Plan a candidate; raise `TimeLimitReached` if a plan of few cells shows that the clock leaves no time for it."""
+    if clock is None:
+        return _plan_candidate(candidate, cells=cells, columns=columns)
+
+    def plan_few(sample: Cells) -> None:
+        assert candidate.job is not None
+        try:
+            plan_recipe(candidate.job, sample, columns, Random.secure(), watch=lambda state: True)
+        except ReticentError:
+            return
+
+    def watch(state: Any) -> bool:
+        return not clock.has_time_left(STOP_SHARE)
+
+    clock.require_time_for(cells, plan_few)
+    return _plan_candidate(candidate, cells=cells, columns=columns, watch=watch)
+
+
+def _summarize_plan(candidate: Candidate, planned: PlannedCells) -> PlanSummary:
+    """Summarize a plan: groups, loss and lone people."""
+    assert candidate.job is not None
+    _, writer = planned
+    figures = writer.summarize_plan(getattr(candidate.job.method, "weights", None))
+    alone = count_lone_people(writer.recipe) if writer.generalizes else None
+    return PlanSummary(candidate.method, True, withheld=writer.recipe.withheld, alone=alone, **figures)
+
+
+SUMMARY: Metric[PlannedCells] = Metric("summary", _summarize_plan)
+
+
+def _get_summary(evaluation: Evaluation[PlannedCells]) -> PlanSummary | None:
+    """Return the summary of a candidate's plan; None if there was no time for it."""
+    refusal = evaluation.refusal
+    if refusal is not None:
+        why = str(refusal) if isinstance(refusal, PromiseUnreachable) else refusal.what
+        return PlanSummary(evaluation.candidate.method, False, why=why)
+    return evaluation.figures.get(SUMMARY.name)
+
+
+def _summarize_candidate(
+    candidate: Candidate, plan: Callable[[Candidate], PlannedCells], clock: BudgetClock
+) -> tuple[PlanSummary | None, Recipe | None]:
+    """Plan one candidate; return its summary (None if there was no time) and its recipe (None if there is none)."""
+    (evaluation,) = evaluate([candidate], plan, [SUMMARY], clock=clock, refusals=(RequestError,))
+    recipe = None if evaluation.subject is None else evaluation.subject[0]
+    return _get_summary(evaluation), recipe
+
+
+def _plan_sample(
+    job: Job, cells: Cells, columns: Mapping[str, Column], seconds: float, progress: ProgressCallback
+) -> PlanSummary:
+    """Summarize a plan of a sample of the cells, for a plan that did not end in time."""
+    why = f"No plan of all {cells.rows:,} rows within {seconds:,.0f} CPU s: nothing shows whether the promise is reachable."
+    for stride in SAMPLE_STRIDES:
+        sample = take_cells(cells, stride)
+        progress(ProgressEvent(f"planning one cell in {stride}"))
+        plan = partial(_plan_candidate, cells=sample, columns=columns, watch=lambda state: True)
+        summary, _ = _summarize_candidate(_make_candidate(job, job.method), plan, BudgetClock(seconds / 8))
+        if summary is not None:
+            loss = "" if summary.ail is None else f" with a loss of {summary.ail:.4f}"
+            finding = f"is reachable{loss}" if summary.reachable else "is not reachable"
+            why = f"{why} On one cell in {stride}, {sample.rows:,} rows, it {finding}."
+            break
+    return PlanSummary(job.method.name, None, why=why)
 
 
 def _explain_plan(
@@ -399,13 +426,18 @@ def _explain_plan(
         return explain_loss(cells, job.promises, recipe)
     method = job.method if job.method.name == "mondrian" else registry.load_method_class("mondrian")()
 
-    def measure(seen: Cells, promises: Promises) -> float | None:
-        changed = job.at(promises=promises, method=method)
+    def measure(changed_cells: Cells, promises: Promises) -> float | None:
+        candidate = _make_candidate(job.at(promises=promises), method)
+        assert candidate.job is not None
         try:
-            require_promises_supported(changed)
+            require_promises_supported(candidate.job)
         except RequestError:
             return None
-        return run_within(clock.remaining(), partial(summarize_plan, changed, method, seen, columns, own=False))[0].ail
+        plan = partial(_plan_candidate, cells=changed_cells, columns=columns)
+        summary, _ = _summarize_candidate(candidate, plan, clock)
+        if summary is None:
+            raise TimeLimitReached
+        return summary.ail
 
     base = own.ail
     if method is not job.method:
@@ -414,3 +446,26 @@ def _explain_plan(
         except TimeLimitReached:
             base = None
     return explain_loss(cells, job.promises, recipe, PromiseTrials(measure, clock.has_time_left, base))
+
+
+def _run_late_step(
+    late: list[str], subject: str, clock: BudgetClock, function: Callable[[], Any], otherwise: Any
+) -> Any:
+    """Run one of the last steps in what is left of the budget, or in MIN_LATE_STEP_SECONDS."""
+    return _run_or_warn(late, subject, max(clock.remaining(), MIN_LATE_STEP_SECONDS), function, otherwise)
+
+
+def _run_or_warn(late: list[str], subject: str, seconds: float, function: Callable[[], Any], otherwise: Any) -> Any:
+    """Return what the function returns; if there is no time, return `otherwise` and add a warning that names what is missing."""
+    try:
+        return run_within(seconds, function)
+    except TimeLimitReached:
+        late.append(f"Not measured, for want of time: {subject}. A greater --budget measures it.")
+        return otherwise
+
+
+def _group_cells(cells: Cells, recipe: Recipe | None) -> CandidateGroups:
+    """Return the planned groups; without a plan, one group of all rows."""
+    if recipe is not None:
+        return replace(recipe, cells=cells).as_groups()
+    return CandidateGroups(cells, np.arange(len(cells)), cells.counts, np.array([0, len(cells)]))

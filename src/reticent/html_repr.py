@@ -24,6 +24,12 @@ _TEXT_CELL_STYLE = "text-align: left; vertical-align: top; padding: 0.15em 0.8em
 _NUMBER_CELL_STYLE = (
     "text-align: right; vertical-align: top; padding: 0.15em 0.8em 0.15em 0; font-variant-numeric: tabular-nums;"
 )
+VERDICT_SENTENCES = {
+    True: "every promise is kept",
+    False: "NOT every promise is kept",
+    None: "the files alone do not show every promise",
+}
+KEPT_WORDS = {True: "yes", False: "NO", None: "not shown"}
 
 
 def format_value(value: Any) -> str:
@@ -50,14 +56,14 @@ def render_table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     listed = [list(row) for row in rows]
     if not listed:
         return ""
-    right = [all(_is_number(row[at]) for row in listed) for at in range(len(head))]
-    top = "".join(_render_cell("th", name, at) for name, at in zip(head, right, strict=True))
+    right = [all(_is_number(row[column]) for row in listed) for column in range(len(head))]
+    top = "".join(_render_cell("th", name, column) for name, column in zip(head, right, strict=True))
     body = "".join(
-        f"<tr>{''.join(_render_cell('td', format_value(cell), at) for cell, at in zip(row, right, strict=True))}</tr>"
+        f"<tr>{''.join(_render_cell('td', format_value(cell), column) for cell, column in zip(row, right, strict=True))}</tr>"
         for row in listed[:MAX_TABLE_ROWS]
     )
-    more = len(listed) - MAX_TABLE_ROWS
-    below = f"<p>and {more:,} more</p>" if more > 0 else ""
+    hidden_rows = len(listed) - MAX_TABLE_ROWS
+    below = f"<p>and {hidden_rows:,} more</p>" if hidden_rows > 0 else ""
     return f"<table style='margin-bottom: 0.8em;'><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>{below}"
 
 
@@ -68,28 +74,8 @@ def render_page(title: str, *parts: str) -> str:
 
 def render_list(sentences: Iterable[str]) -> str:
     """Render sentences, one below the other."""
-    said = "".join(f"<li>{_escape_text(format_value(sentence))}</li>" for sentence in sentences)
-    return f"<ul>{said}</ul>" if said else ""
-
-
-def _render_cell(tag: str, text: str, right: bool) -> str:
-    return f'<{tag} style="{_NUMBER_CELL_STYLE if right else _TEXT_CELL_STYLE}">{_escape_text(text)}</{tag}>'
-
-
-def _is_number(value: Any) -> bool:
-    return value is None or (isinstance(value, Real) and not isinstance(value, bool))
-
-
-def _escape_text(value: Any) -> str:
-    return escape(str(value), quote=True)
-
-
-VERDICT_SENTENCES = {
-    True: "every promise is kept",
-    False: "NOT every promise is kept",
-    None: "the files alone do not show every promise",
-}
-KEPT_WORDS = {True: "yes", False: "NO", None: "not shown"}
+    items = "".join(f"<li>{_escape_text(format_value(sentence))}</li>" for sentence in sentences)
+    return f"<ul>{items}</ul>" if items else ""
 
 
 def render_job(self: Any) -> str:
@@ -106,34 +92,18 @@ def render_job(self: Any) -> str:
     )
 
 
-def _describe_column_options(column: Any) -> str:
-    given = {
-        "hierarchy": column.hierarchy is not None,
-        "order": column.order is not None,
-        "top": column.top is not None,
-        "bottom": column.bottom is not None,
-        "round_to": column.round_to is not None,
-        "rows_per_person": column.rows_per_person is not None,
-    }
-    return ", ".join(name for name, there in given.items() if there) or "-"
-
-
-def _describe_component(part: Any) -> tuple[str, str]:
-    from dataclasses import fields
-
-    given = {field.name.removesuffix("_"): getattr(part, field.name) for field in fields(part)}
-    return part.name, format_value({name: value for name, value in given.items() if value is not None}) or "-"
-
-
 def render_check(self: Any) -> str:
     """Render whether the promise is reached, by which methods, at what loss."""
     own = self.methods[0]
     head = ("method", "reachable", "groups", "smallest", "withheld", "expected loss (AIL)")
-    rows = [(one.method, one.reachable, one.groups, one.smallest, one.withheld, one.ail) for one in self.methods]
+    rows = [
+        (summary.method, summary.reachable, summary.groups, summary.smallest, summary.withheld, summary.ail)
+        for summary in self.methods
+    ]
     reached = {True: "is reachable", False: "IS NOT reachable", None: "may or may not be reachable"}[own.reachable]
-    said = [f"{one.method}: {one.why}" for one in self.methods if one.why]
+    reasons = [f"{summary.method}: {summary.why}" for summary in self.methods if summary.why]
     title = f"{self.rows:,} rows in {self.cells:,} cells. The promise {reached} by {own.method}."
-    return render_page(title, render_table(head, rows), render_list([*said, *self.warnings]))
+    return render_page(title, render_table(head, rows), render_list([*reasons, *self.warnings]))
 
 
 def render_release(self: Any) -> str:
@@ -151,12 +121,12 @@ def render_audit(self: Any) -> str:
     title = f"{self.rows:,} rows in {self.groups:,} groups, {self.withheld:,} withheld: {verdict}"
     promises = [
         (
-            one.model + (f" of {one.column}" if one.column else ""),
-            format_value(one.asked),
-            format_value(one.achieved),
-            KEPT_WORDS[one.kept],
+            promise.model + (f" of {promise.column}" if promise.column else ""),
+            format_value(promise.asked),
+            format_value(promise.achieved),
+            KEPT_WORDS[promise.kept],
         )
-        for one in self.promises
+        for promise in self.promises
     ]
     measures = [
         (name, "none holds" if value is None else format_value(value))
@@ -191,12 +161,44 @@ def render_hierarchy(self: Any) -> str:
 
 def render_attack(self: Any) -> str:
     """Render what the adversary reached beside the baseline and the promise."""
-    found = self.to_dict()
+    outcome = self.to_dict()
     rows = [
         (name.replace("_", " "), format_value(value))
-        for name, value in found.items()
+        for name, value in outcome.items()
         if not isinstance(value, list | dict)
     ]
     return render_page(
-        f"The attack {found.get('attack', '')}".strip(), render_table(("", ""), rows[1:] if "attack" in found else rows)
+        f"The attack {outcome.get('attack', '')}".strip(),
+        render_table(("", ""), rows[1:] if "attack" in outcome else rows),
     )
+
+
+def _is_number(value: Any) -> bool:
+    return value is None or (isinstance(value, Real) and not isinstance(value, bool))
+
+
+def _render_cell(tag: str, text: str, right: bool) -> str:
+    return f'<{tag} style="{_NUMBER_CELL_STYLE if right else _TEXT_CELL_STYLE}">{_escape_text(text)}</{tag}>'
+
+
+def _escape_text(value: Any) -> str:
+    return escape(str(value), quote=True)
+
+
+def _describe_column_options(column: Any) -> str:
+    is_set = {
+        "hierarchy": column.hierarchy is not None,
+        "order": column.order is not None,
+        "top": column.top is not None,
+        "bottom": column.bottom is not None,
+        "round_to": column.round_to is not None,
+        "rows_per_person": column.rows_per_person is not None,
+    }
+    return ", ".join(name for name, is_option_set in is_set.items() if is_option_set) or "-"
+
+
+def _describe_component(part: Any) -> tuple[str, str]:
+    from dataclasses import fields
+
+    parameters = {field.name.removesuffix("_"): getattr(part, field.name) for field in fields(part)}
+    return part.name, format_value({name: value for name, value in parameters.items() if value is not None}) or "-"

@@ -37,6 +37,7 @@ _WEAKER_PARAMETERS: Mapping[str, Callable[[Any], Any]] = {
     "delta": lambda delta: 2 * delta,
     "alpha": lambda alpha: min((1 + alpha) / 2, Fraction(1)),
 }
+ProposedChange = tuple[str, str, Promises, Cells, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,16 +88,16 @@ class LossExplanation:
         return asdict(self)
 
     def sentences(self) -> list[str]:
-        said = []
+        lines = []
         if self.starred and len(self.starred) == len(self.by_column):
-            said.append(
+            lines.append(
                 "Everything became `*`: of the quasi-identifiers nothing is left, and the rows say no more than a "
                 "table of the sensitive values."
             )
         elif self.starred:
-            many = f"{len(self.starred)} of {len(self.by_column)} quasi-identifiers"
-            said.append(f"{many} became `*` in every row: {quote_list(self.starred)}.")
-        return said + [str(one) for one in self.rare]
+            starred_share = f"{len(self.starred)} of {len(self.by_column)} quasi-identifiers"
+            lines.append(f"{starred_share} became `*` in every row: {quote_list(self.starred)}.")
+        return lines + [str(values) for values in self.rare]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,113 +119,123 @@ def explain_loss(
         losses = (sizes @ compute_column_losses(recipe) + recipe.withheld) / max(int(sizes.sum()) + recipe.withheld, 1)
         by_column = {domain.name: float(loss) for domain, loss in zip(cells.quasi, losses, strict=True)}
     starred = tuple(name for name, loss in by_column.items() if loss >= STARRED_LOSS)
-    rare = tuple(one for promise in promises if (one := _find_rare_values(cells, promise)) is not None)
+    rare = tuple(values for promise in promises if (values := _find_rare_values(cells, promise)) is not None)
     changes = []
     skipped = 0
-    asked = [] if trials is None else _propose_changes(cells, promises, {one.column for one in rare})
-    for promise, what, other, seen, paste in asked:
+    proposals = [] if trials is None else _propose_changes(cells, promises, {values.column for values in rare})
+    for promise, description, changed_promises, changed_cells, paste in proposals:
         if trials is None or not trials.left():
             skipped += 1
             continue
         try:
-            changes.append(PromiseChange(promise, what, trials.measure(seen, other), paste))
+            changes.append(PromiseChange(promise, description, trials.measure(changed_cells, changed_promises), paste))
         except TimeLimitReached:
             skipped += 1
     return LossExplanation(by_column, starred, rare, tuple(changes), skipped, None if trials is None else trials.base)
+
+
+def format_promise_toml(promise: Promise) -> str:
+    """Format a promise as a job file has it."""
+    defaults = {
+        registry.strip_keyword_suffix(parameter.name): parameter.default for parameter in fields(cast("Any", promise))
+    }
+    table = {name: value for name, value in registry.describe(promise).items() if defaults.get(name, MISSING) != value}
+    return "[[promise]]\n" + "\n".join(f"{name} = {job.format_toml_value(value)}" for name, value in table.items())
 
 
 def _find_rare_values(cells: Cells, promise: Promise) -> RareValues | None:
     """Find what the rarest values require of a group, if that keeps the table from being divided into twenty groups."""
     if not isinstance(promise, CountCappedPromise) or not promise.needs_sensitive:
         return None
-    at = cells.find_sensitive(getattr(promise, "column", None))
-    domain = cells.sensitive[at]
-    totals = cells.totals(at)
+    column = cells.find_sensitive(getattr(promise, "column", None))
+    domain = cells.sensitive[column]
+    totals = cells.totals(column)
     caps = promise.caps(totals, domain.null_code)[0]
     if caps.upper is None:
         return None
-    held = np.flatnonzero((totals > 0) & (caps.upper[:, 0] > 0))
-    need = -(-caps.upper[held, 1] // caps.upper[held, 0])
-    least = int(need.max(initial=0))
-    if least * 20 <= cells.rows:
+    possible = np.flatnonzero((totals > 0) & (caps.upper[:, 0] > 0))
+    rows_needed = -(-caps.upper[possible, 1] // caps.upper[possible, 0])
+    least_group = int(rows_needed.max(initial=0))
+    if least_group * 20 <= cells.rows:
         return None
-    rows = int(totals[held[need.argmax()]])
-    alike = int((totals[held] == rows).sum())
-    return RareValues(domain.name, promise.name, alike, int((totals > 0).sum()), rows, least, cells.rows)
-
-
-ProposedChange = tuple[str, str, Promises, Cells, str]
+    rows = int(totals[possible[rows_needed.argmax()]])
+    equally_rare = int((totals[possible] == rows).sum())
+    return RareValues(domain.name, promise.name, equally_rare, int((totals > 0).sum()), rows, least_group, cells.rows)
 
 
 def _propose_changes(cells: Cells, promises: Promises, rare: set[str]) -> Iterator[ProposedChange]:
     """Yield (promise, what changes, the promises then, the cells then, what to paste), the most informative first."""
     every = tuple(promises)
-    for at, promise in enumerate(every):
-        rest = every[:at] + every[at + 1 :]
+    for position, promise in enumerate(every):
+        rest = every[:position] + every[position + 1 :]
         if rest:
             yield promise.name, "left out", Promises(rest), cells, ""
-    for at, promise in enumerate(every):
+    for position, promise in enumerate(every):
         if isinstance(promise, BetaLikeness) and _find_column_name(cells, promise) in rare:
-            yield from _propose_families(cells, every, at)
-    for at, promise in enumerate(every):
+            yield from _propose_families(cells, every, position)
+    for position, promise in enumerate(every):
         if (weaker := _weaken_promise(promise)) is not None:
-            changed = Promises((*every[:at], weaker[1], *every[at + 1 :]))
+            changed = Promises((*every[:position], weaker[1], *every[position + 1 :]))
             yield promise.name, weaker[0], changed, cells, format_promise_toml(weaker[1])
 
 
-def _weaken_promise(promise: Promise) -> tuple[str, Promise] | None:
-    """Return a weaker promise and its words; None if there is none to name."""
-    if not is_dataclass(promise):
-        return None
-    for one in fields(promise):
-        value = getattr(promise, one.name)
-        if (
-            one.name not in _WEAKER_PARAMETERS
-            or value is None
-            or (weaker := _WEAKER_PARAMETERS[one.name](value)) == value
-        ):
-            continue
-        try:
-            return f"{one.name} = {registry.convert_to_plain(weaker)}", replace(
-                cast("Any", promise), **{one.name: weaker}
-            )
-        except RequestError:  # beyond what the promise can express
-            return None
-    return None
+def _find_column_name(cells: Cells, promise: Promise) -> str:
+    return cells.sensitive[cells.find_sensitive(getattr(promise, "column", None))].name
 
 
-def _propose_families(cells: Cells, every: tuple[Promise, ...], at: int) -> Iterator[ProposedChange]:
+def _propose_families(cells: Cells, every: tuple[Promise, ...], position: int) -> Iterator[ProposedChange]:
     """Propose beta-likeness of families of codes instead of single codes, over a hierarchy of their prefixes."""
-    promise = every[at]
+    promise = every[position]
     if not isinstance(promise, BetaLikeness):
         return
     column = cells.find_sensitive(promise.column)
     domain = cells.sensitive[column]
     if isinstance(domain, TreeDomain) and domain.hierarchy.height > 1:
         tree = domain.hierarchy
-        making = ""
-        seen = cells
+        comment = ""
+        changed_cells = cells
     elif isinstance(domain, TreeDomain) and all(map(_CODE_PATTERN.fullmatch, domain.texts)):
         tree = prefixes(list(domain.texts))
-        making = (
+        comment = (
             f"# {format_hierarchy_command(domain.name)}\n"
             f'# {job.format_toml_key(domain.name)} = {{ role = "sensitive", hierarchy = "{name_hierarchy_file(domain.name)}" }}\n'
         )
-        seen = _apply_hierarchy(cells, column, tree)
+        changed_cells = _apply_hierarchy(cells, column, tree)
     else:
         return  # words that begin alike are no family
     named = promise.column or domain.name
     for level in range(tree.height - 1, 0, -1):
         families = len(np.unique(tree.paths[:, level]))
         other = SemanticLikeness(promise.beta, level, promise.enhanced, promise.two_sided, named)
-        what = f"semantic-beta-likeness of {families:,} families (level {level}) instead"
+        description = f"semantic-beta-likeness of {families:,} families (level {level}) instead"
         yield (
             promise.name,
-            what,
-            Promises((*every[:at], other, *every[at + 1 :])),
-            seen,
-            making + format_promise_toml(other),
+            description,
+            Promises((*every[:position], other, *every[position + 1 :])),
+            changed_cells,
+            comment + format_promise_toml(other),
         )
+
+
+def _weaken_promise(promise: Promise) -> tuple[str, Promise] | None:
+    """Return a weaker promise and its words; None if there is none to name."""
+    if not is_dataclass(promise):
+        return None
+    for parameter in fields(promise):
+        value = getattr(promise, parameter.name)
+        if (
+            parameter.name not in _WEAKER_PARAMETERS
+            or value is None
+            or (weaker := _WEAKER_PARAMETERS[parameter.name](value)) == value
+        ):
+            continue
+        try:
+            return f"{parameter.name} = {registry.convert_to_plain(weaker)}", replace(
+                cast("Any", promise), **{parameter.name: weaker}
+            )
+        except RequestError:  # beyond what the promise can express
+            return None
+    return None
 
 
 def _apply_hierarchy(cells: Cells, column: int, tree: Any) -> Cells:
@@ -237,14 +248,3 @@ def _apply_hierarchy(cells: Cells, column: int, tree: Any) -> Cells:
     values[:, column] = code[values[:, column]]
     sensitive = (*cells.sensitive[:column], new, *cells.sensitive[column + 1 :])
     return replace(cells, sensitive=sensitive, values=values)
-
-
-def _find_column_name(cells: Cells, promise: Promise) -> str:
-    return cells.sensitive[cells.find_sensitive(getattr(promise, "column", None))].name
-
-
-def format_promise_toml(promise: Promise) -> str:
-    """Format a promise as a job file has it."""
-    usual = {registry.strip_keyword_suffix(one.name): one.default for one in fields(cast("Any", promise))}
-    table = {name: value for name, value in registry.describe(promise).items() if usual.get(name, MISSING) != value}
-    return "[[promise]]\n" + "\n".join(f"{name} = {job.format_toml_value(value)}" for name, value in table.items())

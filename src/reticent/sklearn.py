@@ -92,8 +92,8 @@ class Anonymizer(TransformerMixin, BaseEstimator):
             )
         names = [entry.name for entry in self.entries_]
         labels = self.groups_.select(names)[group]
-        found = labels.hstack(frame.select(self.carried_).get_columns()) if self.carried_ else labels
-        return _restore_table_type(found, X)
+        table = labels.hstack(frame.select(self.carried_).get_columns()) if self.carried_ else labels
+        return _restore_table_type(table, X)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         check_is_fitted(self, "groups_")
@@ -126,11 +126,11 @@ class Anonymizer(TransformerMixin, BaseEstimator):
             boxes.append(box)
             points.append(point)
         regions = join_boxes(covers, np.column_stack(boxes), np.column_stack(points))
-        found = np.full(len(frame), -1, np.int64)
+        group_of_row = np.full(len(frame), -1, np.int64)
         for box, start, stop in zip(regions.box, regions.start, regions.stop, strict=True):
             rows = regions.order[start:stop]
-            found[rows] = np.where(found[rows] == -1, box, -2)
-        return found
+            group_of_row[rows] = np.where(group_of_row[rows] == -1, box, -2)
+        return group_of_row
 
 
 def _locate_values(
@@ -141,11 +141,11 @@ def _locate_values(
     values = values.cast(pl.String) if values.dtype in (pl.Categorical, pl.Enum) else values
     distinct = values.unique(maintain_order=True)
     _require_seen_values(entry, distinct_labels, distinct)
-    found = place_values(entry, distinct_labels.to_list(), distinct)
-    label_at = {label: at for at, label in enumerate(distinct_labels.to_list())}
-    value_at = {value: at for at, value in enumerate(distinct.to_list())}
-    box = np.array([label_at[label] for label in labels.to_list()])
-    return found.cover, box, found.codes[[value_at[value] for value in values.to_list()]]
+    placed = place_values(entry, distinct_labels.to_list(), distinct)
+    label_number = {label: number for number, label in enumerate(distinct_labels.to_list())}
+    value_number = {value: number for number, value in enumerate(distinct.to_list())}
+    box = np.array([label_number[label] for label in labels.to_list()])
+    return placed.cover, box, placed.codes[[value_number[value] for value in values.to_list()]]
 
 
 def _require_seen_values(entry: ColumnEntry, labels: pl.Series, values: pl.Series) -> None:
@@ -156,10 +156,10 @@ def _require_seen_values(entry: ColumnEntry, labels: pl.Series, values: pl.Serie
     if isinstance(column, LineScale) and column.kind != "ordinal" and entry.domain is not None:
         ends = column.positions([str(end) for end in entry.domain])
     strange = 0
-    for value, at in zip(values.to_list(), places, strict=True):
+    for value, place in zip(values.to_list(), places, strict=True):
         null = value is None and not entry.null
-        beyond = at is not None and ends is not None and not ends[0] <= at <= ends[1]
-        strange += null or beyond or (value is not None and at is None)
+        beyond = place is not None and ends is not None and not ends[0] <= place <= ends[1]
+        strange += null or beyond or (value is not None and place is None)
     if strange:
         raise ColumnError(
             f"The column {entry.name!r} has {pluralize(strange, 'value')} not seen when the groups were learned.",
@@ -170,8 +170,8 @@ def _require_seen_values(entry: ColumnEntry, labels: pl.Series, values: pl.Serie
 
 def _require_disjoint_groups(group: np.ndarray, planned: Plan, rows: int) -> None:
     """Refuse groups that overlap: every fitted row must lie under one label, that of its own group, or its group is unknown."""
-    held = np.bincount(group[group >= 0], minlength=len(planned.sizes))
-    if (group < 0).any() or not np.array_equal(held, planned.sizes):
+    rows_per_group = np.bincount(group[group >= 0], minlength=len(planned.sizes))
+    if (group < 0).any() or not np.array_equal(rows_per_group, planned.sizes):
         raise JobError(
             f"The groups of {planned.job.method.name} overlap: of {rows:,} rows, {int((group < 0).sum()):,} fit several.",
             why="Which group a row belongs to must follow from its quasi-identifiers.",
@@ -179,24 +179,24 @@ def _require_disjoint_groups(group: np.ndarray, planned: Plan, rows: int) -> Non
         )
 
 
-def _read_table(given: Any) -> pl.DataFrame:
+def _read_table(table: Any) -> pl.DataFrame:
     """Read a table with names; an array has none."""
-    if isinstance(given, np.ndarray | list):
+    if isinstance(table, np.ndarray | list):
         raise RequestError(
             "Columns are known by their names, and an array has none.", attempt="a pandas or Polars frame."
         )
-    scan = open_source(Source(), given)
+    scan = open_source(Source(), table)
     if len(set(scan.names)) < len(scan.names):
         raise ColumnError("The table has a column name twice.", attempt="renaming one of them.")
     return collect_frame(scan.rows, "Reading the rows")
 
 
-def _restore_table_type(found: pl.DataFrame, given: Any) -> Any:
-    kind = type(given).__module__.split(".")[0]
+def _restore_table_type(result: pl.DataFrame, original: Any) -> Any:
+    kind = type(original).__module__.split(".")[0]
     if kind == "pandas":
-        frame = found.to_pandas()
-        frame.index = given.index
+        frame = result.to_pandas()
+        frame.index = original.index
         return frame
     if kind == "pyarrow":
-        return found.to_arrow()
-    return found
+        return result.to_arrow()
+    return result

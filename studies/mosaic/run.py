@@ -42,8 +42,8 @@ def main() -> None:
         save(options.out, table, list(curves(cells(table, ROWS.get(table), most_quasi(table)), SECONDS)))
 
 
-def curves(table: Any, seconds: tuple[float, ...]) -> Iterator[dict]:
-    for name, promises in PROMISES.items():
+def curves(table: Any, seconds: tuple[float, ...], asked: dict[str, Any] = PROMISES) -> Iterator[dict]:
+    for name, promises in asked.items():
         mondrian = rt.plan(job_for(table, promises, rt.Mondrian(cuts="loss")), cells=table, seed=1)
         reference = mondrian.loss
         for moment, loss in sorted(watched(table, promises, seconds).items()):

@@ -11,8 +11,9 @@ import polars as pl
 import pytest
 
 import reticent as rt
-from reticent.attacks import attack, downcoding
-from reticent.attacks.downcoding import RangeColumn, compute_composition, find_possible_values, has_no_cut
+from reticent.attacks import attack
+from reticent.attacks.downcoding import RangeColumn, compute_composition, downcode, find_possible_values, has_no_cut
+from reticent.attacks.target import observe_plain_table
 from reticent.cli.main import main
 from reticent.errors import RequestError
 from tests.oracle import downcoding as oracle
@@ -143,11 +144,11 @@ def test_a_file_of_arx_is_measured_and_nothing_is_claimed_of_it():
     assert found["holds_of"] == 0, "a suppressed row's `*` covers everybody, so nobody's group is known"
 
 
-def test_of_a_file_of_arx_the_programme_measures_what_remains_possible_and_claims_nothing(monkeypatch):
+def test_of_a_file_of_arx_the_programme_measures_what_remains_possible_and_claims_nothing():
     pytest.importorskip("scipy")
-    monkeypatch.setattr(downcoding, "MAX_RANGES_PER_COLUMN", 3)
     roles = {"quasi": ["age", "zip"], "sensitive": ["illness"], "hierarchy": {"zip": str(MADE / "zip.csv")}}
-    found = attack(MADE / "arx.csv", MADE / "arx_source.csv", "downcoding", k=5, programme=True, **roles).to_dict()
+    seen = observe_plain_table(MADE / "arx.csv", MADE / "arx_source.csv", **roles)
+    found = downcode(seen, k=5, programme=True, max_ranges=3).to_dict()
     assert found["k"] == 5 and found["programmes"] == 3 and not found["provable"]
     assert 0 < found["possible"] <= found["possible_control"] <= 1
 

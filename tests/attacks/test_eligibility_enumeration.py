@@ -11,7 +11,13 @@ import pytest
 
 from reticent.attacks.eligibility import posterior_bounds, suppressed_tables
 from reticent.attacks.eligibility.attack import compute_posterior, compute_suppression_risk, list_releases
-from reticent.attacks.eligibility.suppressed_tables import PRIORS, CountPrior, PublishedCounts, compute_joint_weights
+from reticent.attacks.eligibility.suppressed_tables import (
+    PRIORS,
+    CountPrior,
+    PublishedCounts,
+    TermLimits,
+    compute_joint_weights,
+)
 from reticent.methods.suppression.stage import SUPPRESSION_KINDS
 from tests.support.eligibility_tables import drawn
 
@@ -116,13 +122,11 @@ def test_the_mixture_holds_what_listing_finds_on_tables_of_up_to_hundreds_of_rec
     assert checked >= 30
 
 
-def test_the_long_sum_lies_between_its_bounds(monkeypatch):
+def test_the_long_sum_lies_between_its_bounds():
     published = PublishedCounts((313, 313, 250, 200, 166, 142, 125, 125, *ZIPF[8:]), sum(ZIPF), 8)
     exact = suppressed_tables.compute_counted_weights(published)
     assert exact and all(low == high for low, high in exact.values())
-    monkeypatch.setattr(suppressed_tables, "MAX_EXACT_TERMS", 10)
-    monkeypatch.setattr(suppressed_tables, "MAX_TERM_BLOCKS", 50)
-    between = suppressed_tables.compute_counted_weights(published)
+    between = suppressed_tables.compute_counted_weights(published, TermLimits(exact_terms=10, blocks=50))
     assert any(low < high for low, high in between.values())
     for count, (weight, _) in exact.items():
         low, high = between[count]

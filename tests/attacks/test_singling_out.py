@@ -13,8 +13,8 @@ import pytest
 
 import reticent as rt
 from reticent.attacks import attack
-from reticent.attacks.singling_out import attack_by_singling_out
-from reticent.attacks.target import make_target
+from reticent.attacks.singling_out import PredicateLimits, attack_by_singling_out, single_out
+from reticent.attacks.target import make_target, observe
 from reticent.cli.main import main
 from reticent.engines import local
 from reticent.errors import RequestError
@@ -119,14 +119,12 @@ def test_people_who_are_not_in_the_release_are_its_baseline():
     assert attack(release, table(), "singling-out").to_dict()["baseline"] == found["control"]
 
 
-def test_a_control_of_drawn_values_is_near_that_of_all(monkeypatch):
-    release = released("tight")
-    exact = attack(release, table(), "singling-out").to_dict()
-    monkeypatch.setattr("reticent.attacks.singling_out.MAX_EXACT_PAIRS", 0)
-    drawn = attack(release, table(), "singling-out").to_dict()
+def test_a_control_of_drawn_values_is_near_that_of_all():
+    seen = observe(released("tight"), table())
+    exact = single_out(seen).to_dict()
+    drawn = single_out(seen, limits=PredicateLimits(exact_pairs=0)).to_dict()
     assert drawn["control_low"] < exact["control"] < drawn["control_high"]
-    monkeypatch.setattr("reticent.attacks.singling_out.MAX_PREDICATES", 200)
-    assert attack(release, table(), "singling-out").to_dict()["targets"] == 200
+    assert single_out(seen, limits=PredicateLimits(exact_pairs=0, predicates=200)).to_dict()["targets"] == 200
 
 
 def test_a_declared_top_is_nobody_s_value():

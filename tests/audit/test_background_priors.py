@@ -10,11 +10,11 @@ import pytest
 from reticent.audit.measure import background_beliefs as beliefs
 
 WAYS = {
-    "from point to point": {"GRID_PRODUCTS_PER_PAIR": 0},
-    "a few pairs at a time": {"GRID_PRODUCTS_PER_PAIR": 0, "BLOCK_PAIRS": 5},
-    "on a grid": {"GRID_PRODUCTS_PER_PAIR": 1 << 60},
-    "a few keys at a time": {"GRID_PRODUCTS_PER_PAIR": 1 << 60, "MAX_DOUBLES_AT_ONCE": 40},
-    "by all pairs": {"GRID_PRODUCTS_PER_PAIR": 1 << 60, "MAX_DOUBLES_AT_ONCE": 1},
+    "from point to point": beliefs.PriorLimits(grid_products_per_pair=0),
+    "a few pairs at a time": beliefs.PriorLimits(grid_products_per_pair=0, block_pairs=5),
+    "on a grid": beliefs.PriorLimits(grid_products_per_pair=1 << 60),
+    "a few keys at a time": beliefs.PriorLimits(grid_products_per_pair=1 << 60, doubles=40),
+    "by all pairs": beliefs.PriorLimits(grid_products_per_pair=1 << 60, doubles=1),
 }
 
 
@@ -47,13 +47,11 @@ def defined(points: beliefs.BeliefTable, each: list[np.ndarray | None]) -> list[
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_priors_are_those_of_the_definition_whichever_way_they_are_added_up(way, monkeypatch):
-    for name, value in WAYS[way].items():
-        monkeypatch.setattr(beliefs, name, value)
+def test_priors_are_those_of_the_definition_whichever_way_they_are_added_up(way):
     rng = np.random.default_rng(11)
     for _ in range(12):
         points, each = table(rng)
-        found, terms = beliefs.compute_priors(points, each)
+        found, terms = beliefs.compute_priors(points, each, WAYS[way])
         unit = Fraction(2 * (terms + 8 * len(each) + points.value_counts.shape[1]), 2**53)
         for ours, exact in zip(found, defined(points, each), strict=True):
             assert all(abs(Fraction(float(a)) - b) <= unit * b for a, b in zip(ours, exact, strict=True))

@@ -5,7 +5,6 @@ import re
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from reticent.audit import byte_search
 from reticent.audit.byte_search import MAX_HITS, TextSearch, stands_alone
 
 TEXT = st.text("ab", min_size=1, max_size=12) | st.text("aé€", min_size=1, max_size=6)
@@ -48,11 +47,9 @@ ALIKE = st.builds(lambda head, tail: "ab" * head + tail, st.integers(0, 20), st.
     st.sampled_from([1, 2, 64]),
     st.sampled_from([3, 16, 1 << 20]),
 )
-def test_texts_that_begin_alike_are_told_apart(monkeypatch, texts, held, deep, at_once):
-    monkeypatch.setattr(byte_search, "_MAX_LEVELS", deep)
-    monkeypatch.setattr(byte_search, "_PLACES_PER_STEP", at_once)
+def test_texts_that_begin_alike_are_told_apart(texts, held, deep, at_once):
     data = "".join(held).encode()
-    assert TextSearch(texts).find_in(data) == {
+    assert TextSearch(texts, max_levels=deep, step_places=at_once).find_in(data) == {
         text for text in texts if len(text.encode()) >= 4 and text.encode() in data
     }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ import polars as pl
 import pytest
 
 import reticent as rt
-from reticent.audit import group_assignment
+from reticent.audit import anatomized, group_assignment
 from reticent.audit.group_assignment import (
     ASSIGNMENT_EXISTS,
     ASSIGNMENT_UNDECIDED,
@@ -180,7 +181,7 @@ def test_what_could_not_be_decided_is_said_and_not_called_kept(monkeypatch):
     )
     release = rt.publish(job, frame=people, seed=1)
     assert rt.audit(release.folder, source=people).kept is True
-    monkeypatch.setattr(group_assignment, "MAX_ROWS", 1)
+    monkeypatch.setattr(anatomized, "decide_assignment", partial(decide_assignment, max_rows=1))
     found = rt.audit(release.folder, source=people)
     assert found.kept is None and found.verdict == "undecided"
     assert found.source.to_dict()["assignment"] == ASSIGNMENT_UNDECIDED

@@ -7,7 +7,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from reticent.audit import groups
 from reticent.audit.groups import group_rows, number_values
 
 SERIES = {
@@ -38,19 +37,18 @@ def test_equal_values_share_a_number_and_no_others_do(name):
 
 
 @pytest.mark.parametrize("word", [1 << 62, 40])
-def test_groups_are_the_distinct_rows_even_where_they_do_not_fit_a_word(word, monkeypatch):
-    monkeypatch.setattr(groups, "_MAX_WORD", word)
+def test_groups_are_the_distinct_rows_even_where_they_do_not_fit_a_word(word):
     rng = np.random.default_rng(0)
     columns = [pl.Series(rng.integers(0, 5, 300).astype(str)) for _ in range(4)]
     numbered = [number_values(column) for column in columns]
-    found = group_rows(numbered, 300)
+    found = group_rows(numbered, 300, max_word=word)
     rows = Counter(zip(*(column.to_list() for column in columns), strict=True))
     labels = [
         tuple(column.distinct[int(code)] for column, code in zip(numbered, row, strict=True)) for row in found.labels
     ]
     assert dict(zip(labels, found.sizes.tolist(), strict=True)) == rows
     values = pl.Series(rng.choice(["x", "y", "z"], 300))
-    counts = found.counts(number_values(values))
+    counts = found.counts(number_values(values), max_word=word)
     assert counts.sizes.tolist() == found.sizes.tolist()
     pairs = Counter(zip(*(column.to_list() for column in columns), values.to_list(), strict=True))
     assert sorted(counts.count.tolist()) == sorted(pairs.values())

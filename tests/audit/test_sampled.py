@@ -211,14 +211,14 @@ def test_honest_draws_pass_and_unperturbed_ones_do_not():
 
 def test_the_loss_of_flat_columns_is_that_of_any_other_column(folder):
     """The audit's short way gives what each label's own loss gives."""
-    from reticent.audit.sampled import FlatLabels, _make_labelled
+    from reticent.audit.sampled import FlatLabels, _make_labels
     from reticent.labels.crucial_tuple import read_column
     from reticent.utility.loss import ColumnLabels
 
     release = rt.open(folder)
     entry = next(column for column in release.columns if column.name == "b")
     column = read_column(entry, release.frame()["b"])
-    short = _make_labelled(column, release.frame()["G"].to_numpy())
+    short = _make_labels(column, release.frame()["G"].to_numpy())
     assert isinstance(short, FlatLabels)
     long = ColumnLabels(short.name, short.scale, short.extents, short.rows)
     assert short.loss() == pytest.approx(long.loss())

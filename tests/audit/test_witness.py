@@ -181,7 +181,7 @@ def test_a_witness_that_is_wrong_is_as_none(what, release, people):
 @pytest.mark.parametrize("what", FORGERIES["anatomized"])
 def test_no_forged_association_passes_by_the_witness_of_the_honest_release(what, tmp_path, monkeypatch):
     """Nothing is searched: what is not undecided was decided by the witness, or refuted at once."""
-    monkeypatch.setattr(group_assignment, "_decide", lambda problem: ASSIGNMENT_UNDECIDED)
+    monkeypatch.setattr(group_assignment, "_decide", lambda problem, max_rows: ASSIGNMENT_UNDECIDED)
     draw = np.random.default_rng(len(what))
     columns = {"age": rt.quasi(), "zone": rt.quasi(), "illness": rt.sensitive(order=list(ILLNESSES))}
     outcomes = Counter()

@@ -51,3 +51,22 @@ def test_attacks_that_were_not_tried_stand_together_with_their_reason(run, relea
     said = [line for line in ran.out.splitlines() if line.startswith("Not tried: ")]
     assert "Not tried: matrix, matrix-learned. This attack knows the matrix" in "\n".join(said)
     assert len({line.split(". ", 1)[1] for line in said}) == len(said)
+
+
+@pytest.mark.parametrize(
+    ("words", "refusal"),
+    [
+        (("--as", "skewness", "--t", "1", "--bandwidth", "2"), "--bandwidth, --t are for --as background."),
+        (("--lambda", "1"), "--external, --corrupted, --victim, --lambda and --rho1 are for --as corruption."),
+        (("--as", "skewness", "--others", "x"), "--others is for --as singling-out and --as inference."),
+        (("--as", "skewness", "--force-join"), "--with and --force-join are for --as composition."),
+        (
+            ("--as", "skewness", "--rho1", "1", "--others", "x"),
+            "--external, --corrupted, --victim, --lambda and --rho1",
+        ),
+        (("--bandwidth", "a=1", "--bandwidth", "2"), "--bandwidth is given for all columns and for single ones."),
+    ],
+)
+def test_an_option_of_another_attack_is_refused_by_its_words(run, place, words, refusal):
+    ran = run("attack", "people.csv", *words)
+    assert ran.code == 1 and refusal in ran.err

@@ -10,8 +10,10 @@ import pytest
 
 import reticent as rt
 from reticent.methods.mondrian import Mondrian
+from reticent.time_limit import run_within
 from tests.support.attack_tables import people
 
+CHECK = import_module("reticent.check")  # `rt.check` is its function
 COLUMNS = {"age": rt.quasi(numeric=True), "town": rt.quasi(), "illness": rt.sensitive()}
 
 
@@ -26,8 +28,8 @@ def plan_for_ever(self, cells, promises, rng, **given):
 
 @pytest.fixture
 def impatient(monkeypatch):
-    """The least that a job's own plan always has is a moment."""
-    monkeypatch.setattr(import_module("reticent.check"), "MIN_CPU_SECONDS", 0.2)
+    """Whatever `check` times has half a CPU second at most."""
+    monkeypatch.setattr(CHECK, "run_within", lambda seconds, function: run_within(min(seconds, 0.5), function))
 
 
 def test_a_plan_that_does_not_end_leaves_the_verdict_open_and_says_so(monkeypatch, impatient):
@@ -47,10 +49,12 @@ def test_where_all_cells_take_too_long_some_are_planned_and_the_rows_are_named(m
         return planned(self, cells, promises, rng, **given)
 
     monkeypatch.setattr(Mondrian, "plan", plan_few)
-    monkeypatch.setattr(import_module("reticent.check"), "SAMPLE_STRIDES", (4,))
     found = rt.check(job(), frame=people(), budget=3, methods=[])
     assert found.reachable is None
-    assert "On one cell in 4" in found.methods[0].why and "is reachable with a loss of" in found.methods[0].why
+    assert (
+        f"On one cell in {CHECK.SAMPLE_STRIDES[0]}" in found.methods[0].why
+        and "is reachable with a loss of" in found.methods[0].why
+    )
 
 
 def test_another_method_that_does_not_end_is_named_as_unplanned(monkeypatch, impatient):

@@ -110,12 +110,12 @@ def test_the_loss_of_a_plan_is_shown_on_a_terminal_and_in_no_log():
 # The same for stages that no test here reaches: what is told stands in the code.
 
 NAMES = {
-    "at", "at + 1", "candidate.name", "job.method.name", "len(parts)", "len(tried)", "method.name", "name", "now.sweep", "one",
-    "adversary", "said", "self._format_progress(now - self.started)", "self.doing", "step", "trivial.name",
+    "candidate.label", "candidate.method", "job.method.name", "len(candidates)", "len(source_batches)", "name", "number + 1",
+    "prefix", "self._format_progress(now - self.started)", "self.doing", "state.sweep", "step", "stride",
 }  # fmt: skip
 """What may stand between the words of a stage: names of methods, attacks and candidates, counts of what is done, and a stage that is
-passed on with words before it (`said`, `step`)."""
-PASSED_ON = {"progress.py", "budget.py"}
+passed on with words before it (`prefix`, `step`)."""
+PASSED_ON = {"progress.py"}
 """Modules that hand on what others say."""
 
 

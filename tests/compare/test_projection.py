@@ -13,40 +13,49 @@ def figure(low: float, high: float | None = None) -> dict:
 
 
 def test_a_figure_that_falls_as_one_over_a_root_goes_on_to_do_so_or_half_as_fast_again_or_half_as_fast():
-    way = Projection.from_figures(figure(0.4), figure(0.2), times=4, further=16, less=True)
+    way = Projection.from_figures(figure(0.4), figure(0.2), times=4, further=16, less_is_better=True)
     assert way.hopeful == pytest.approx(0.2 / 2**3) and way.doubtful == pytest.approx(0.2 / 2)
     assert way.hopeful < 0.2 / 2**2 < way.doubtful
 
 
 def test_a_figure_that_grows_may_go_on_to_do_so_and_may_yet_fall_as_one_over_a_root():
-    way = Projection.from_figures(figure(0.1), figure(0.2), times=4, further=4, less=True)
+    way = Projection.from_figures(figure(0.1), figure(0.2), times=4, further=4, less_is_better=True)
     assert way.hopeful == pytest.approx(0.2 / 2) and way.doubtful == pytest.approx(0.2 * 2**1.5)
 
 
 def test_a_spread_opens_the_way():
-    narrow = Projection.from_figures(figure(0.4), figure(0.2), times=4, further=16, less=True)
-    way = Projection.from_figures(figure(0.38, 0.42), figure(0.19, 0.21), times=4, further=16, less=True)
+    narrow = Projection.from_figures(figure(0.4), figure(0.2), times=4, further=16, less_is_better=True)
+    way = Projection.from_figures(figure(0.38, 0.42), figure(0.19, 0.21), times=4, further=16, less_is_better=True)
     assert way.hopeful < narrow.hopeful < narrow.doubtful < way.doubtful
 
 
 def test_where_more_is_better_what_is_missing_to_all_of_it_shrinks():
-    way = Projection.from_figures(figure(0.6), figure(0.8), times=4, further=4, less=False)
+    way = Projection.from_figures(figure(0.6), figure(0.8), times=4, further=4, less_is_better=False)
     assert way.hopeful == pytest.approx(1 - 0.2 / 2**1.5) and way.doubtful == pytest.approx(1 - 0.2 / 2**0.5)
 
 
 def test_nothing_is_less_than_none():
-    assert Projection.from_figures(figure(0.1), figure(0.0), times=4, further=16, less=True).hopeful == 0
-    assert Projection.from_figures(figure(0.0), figure(0.0), times=4, further=16, less=True) == Projection(0.0, 0.0)
+    assert Projection.from_figures(figure(0.1), figure(0.0), times=4, further=16, less_is_better=True).hopeful == 0
+    assert Projection.from_figures(figure(0.0), figure(0.0), times=4, further=16, less_is_better=True) == Projection(
+        0.0, 0.0
+    )
     assert (
-        Projection.from_figures(figure(0.0), figure(0.1), times=4, further=16, less=True).hopeful <= 0.1
+        Projection.from_figures(figure(0.0), figure(0.1), times=4, further=16, less_is_better=True).hopeful <= 0.1
     )  # no way is known
 
 
 def test_who_may_overtake_is_who_hopes_for_more_than_the_first_may_doubt():
     small = {"first": figure(0.13), "steep": figure(0.35), "flat": figure(0.23)}
     large = {"first": figure(0.10), "steep": figure(0.195), "flat": figure(0.20), "new": figure(0.5)}
-    assert find_possible_overtakers(small, large, "first", times=4, further=1.2, less=True) == [
+    assert find_possible_overtakers(small, large, "first", times=4, further=1.2, less_is_better=True) == [
         "new"
     ]  # of it no way is known
-    assert find_possible_overtakers(small, large, "first", times=4, further=60, less=True) == ["steep", "flat", "new"]
-    assert find_possible_overtakers(small, {"first": large["first"]}, "first", times=4, further=60, less=True) == []
+    assert find_possible_overtakers(small, large, "first", times=4, further=60, less_is_better=True) == [
+        "steep",
+        "flat",
+        "new",
+    ]
+    assert (
+        find_possible_overtakers(small, {"first": large["first"]}, "first", times=4, further=60, less_is_better=True)
+        == []
+    )

@@ -28,6 +28,24 @@ with every other feature is [what works with what](contract.md). Tables that ano
 ones; attacks that read a manifest (`corruption`, `eligibility`, `matrix`, `matrix-learned`, `algorithm`)
 need a release folder.
 """
+OPTIONS_HEAD = """
+## What they may be told
+
+Options of `rt.attack(..., name=value)`, and of `reticent attack RELEASE --as NAME` where they have a word there.
+"""
+
+
+def list_options() -> list[list[str]]:
+    return [
+        [
+            f"`{name}`",
+            f"`{parameter}`",
+            f"`{option.word} {option.metavar}".rstrip() + "`" if option.word else "-",
+            option.doc,
+        ]
+        for name, row in catalogue.ATTACKS.items()
+        for parameter, option in row.options.items()
+    ]
 
 
 def page() -> str:
@@ -46,6 +64,7 @@ def page() -> str:
     reasons = "\n".join(fill(f"{at}. {said}", 119, subsequent_indent="   ") for at, said in enumerate(notes, 1))
     return (
         f"{HEAD}\n{rows(['attack', 'the adversary', 'needs', 'promises that speak of it'], known)}"
+        f"{OPTIONS_HEAD}\n{rows(['attack', 'option', 'on the command line', 'what it is'], list_options())}"
         f"{KINDS_HEAD}\n{rows(['attack', *kinds], against)}\n{reasons}\n"
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from inspect import signature
 from pathlib import Path
 from string import Formatter
 from typing import Any
@@ -55,6 +56,21 @@ def test_a_promise_has_a_judge_and_a_sentence_about_its_own_parameters(name):
 def test_an_attack_loads_and_is_documented(name):
     assert callable(catalogue.load_object(catalogue.ATTACKS[name].function))
     assert f"`{name}`" in (DOCS / "cli.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", catalogue.ATTACKS)
+def test_an_attack_s_options_are_the_keywords_of_its_function_and_documented(name):
+    row = catalogue.ATTACKS[name]
+    keywords = signature(catalogue.load_object(row.function)).parameters.values()
+    assert [*row.options] == [
+        keyword.name
+        for keyword in keywords
+        if keyword.default is not keyword.empty and keyword.name not in ("source", "missing")
+    ]
+    for option in row.options.values():
+        assert option.doc.endswith(".")
+        if option.word:
+            assert f"`{option.word}" in (DOCS / "cli.md").read_text(encoding="utf-8")
 
 
 def test_tables_of_other_tools_are_read_as_a_kind_of_the_catalogue():

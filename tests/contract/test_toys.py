@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 import reticent as rt
 from reticent import catalogue
 from reticent.attacks import attack
+from reticent.cli.main import main
 from reticent.errors import BundleDamaged, InternalError
 from tests.contract import toy_attack, toy_kind, toy_promise
 from tests.contract.matrix import FEATURES, Feature, cell
@@ -25,7 +27,7 @@ pytestmark = pytest.mark.usefixtures("small_parts")
 
 @pytest.fixture
 def register(monkeypatch) -> Iterator:
-    """Put rows into the catalogue for one test; the registry's tables are the catalogue's."""
+    """Put rows into the catalogue for one test."""
 
     def put(table: dict, name: str, row: object) -> None:
         monkeypatch.setitem(table, name, row)
@@ -90,6 +92,28 @@ def test_an_attack_that_is_registered_attacks_every_kind_or_is_refused(register,
     release, frame, _ = released(by_kind[catalogue.PLAIN_TABLE_KIND])
     found = attack(release, frame, "shrug")
     assert found.success == pytest.approx(found.baseline)
+
+
+def test_an_option_that_a_row_names_is_one_of_python_and_of_the_command(register, tmp_path, monkeypatch, capsys):
+    register(catalogue.ATTACKS, "shrug", toy_attack.ROW)
+    release, frame, _ = released({pair.kind: pair for pair in pairs()}[catalogue.PLAIN_TABLE_KIND])
+    guesses = [attack(release, frame, "shrug", guess=rank).success for rank in range(2)]
+    assert guesses[0] != guesses[1]
+    with pytest.raises(rt.errors.RequestError, match="has no option 'gues'"):
+        attack(release, frame, "shrug", gues=0)
+
+    monkeypatch.chdir(tmp_path)
+    release.save("release")
+    frame.write_csv("people.csv")
+    words = ["attack", "release", "--source", "people.csv", "--guess", "1"]
+    assert main([*words, "--as", "shrug", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["success"] == guesses[1]
+    assert main([*words, "--as", "skewness"]) == 1
+    assert "--guess is for --as shrug." in capsys.readouterr().err
+    assert main([*words, "--as", "shrug", "--guess", "first"]) != 0
+    capsys.readouterr()
+    assert main(["attack", "--help"]) == 0
+    assert "shrug: the rank of the value" in capsys.readouterr().out
 
 
 def test_a_kind_that_is_registered_is_held_to_the_contract(register, tmp_path):

@@ -31,7 +31,7 @@ class Crowds:
 
 
 def judge(asked: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
-    smallest = int(evidence.alike.min())
+    smallest = int(evidence.class_sizes.min())
     return Judgement({"least": smallest}, smallest >= asked["least"])
 
 

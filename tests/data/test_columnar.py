@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from reticent.data import columnar
-from reticent.data.columnar import SpanReader, group_frames
+from reticent.data.columnar import SpanReader, SpanSizes, group_frames
 from reticent.data.source import Source, iterate_batches, scan_source
 
 TABLE = pl.DataFrame(
@@ -65,20 +65,18 @@ WRITTEN = {"file": write_file, "arrow": write_arrow, "folder": write_folder, "hi
 
 @pytest.mark.parametrize("narrow", [0, 50, 10_000])
 @pytest.mark.parametrize("written", WRITTEN)
-def test_every_query_has_the_rows_of_a_plain_scan(written, narrow, tmp_path, monkeypatch):
-    sizes = {
-        "MAX_NARROW_ROW_BYTES": narrow,
-        "NARROW_BATCH_ROWS": 70,
-        "SPAN_BYTES": 9_000,
-        "BATCH_BYTES": 2_000,
-        "FIRST_SPAN_BYTES": 1_500,
-        "MAX_SCAN_GROUP_BYTES": 100,
-    }
-    for name, size in sizes.items():
-        monkeypatch.setattr(columnar, name, size)
+def test_every_query_has_the_rows_of_a_plain_scan(written, narrow, tmp_path):
+    sizes = SpanSizes(
+        narrow_row_bytes=narrow,
+        narrow_batch_rows=70,
+        span_bytes=9_000,
+        batch_bytes=2_000,
+        first_span_bytes=1_500,
+        scan_group_bytes=100,
+    )
     source = Source(path=str(WRITTEN[written](tmp_path)))
     plain = scan_source(source)
-    spans = scan_source(source, by_pieces=True)
+    spans = scan_source(source, by_pieces=True, sizes=sizes)
     assert plain.collect_schema() == spans.collect_schema()
     for name, query in QUERIES.items():
         for engine in ("in-memory", "streaming"):
@@ -91,27 +89,26 @@ def test_a_file_without_rows_has_none_by_spans(tmp_path):
     assert found.schema == TABLE.schema and not len(found)
 
 
-def test_small_files_are_scanned_together(tmp_path, monkeypatch):
-    monkeypatch.setattr(columnar, "MAX_NARROW_ROW_BYTES", 0)
+def test_small_files_are_scanned_together(tmp_path):
+    sizes = SpanSizes(narrow_row_bytes=0)
     source = Source(path=str(write_folder(tmp_path)))
     with mock.patch.object(columnar, "_scan_paths", wraps=columnar._scan_paths) as opened:
-        assert scan_source(source, by_pieces=True).collect().equals(TABLE)
+        assert scan_source(source, by_pieces=True, sizes=sizes).collect().equals(TABLE)
     assert [len(call.args[0]) for call in opened.call_args_list] == [3]
 
 
 @pytest.mark.parametrize("columns", [1, 40])
 @pytest.mark.parametrize("width", [1, 900])
-def test_a_span_is_bounded_by_bytes_whatever_rows_are_like(columns, width, monkeypatch):
-    monkeypatch.setattr(columnar, "SPAN_BYTES", 1 << 18)
-    monkeypatch.setattr(columnar, "FIRST_SPAN_BYTES", 1 << 12)
+def test_a_span_is_bounded_by_bytes_whatever_rows_are_like(columns, width):
+    limits = SpanSizes(span_bytes=1 << 18, first_span_bytes=1 << 12)
     rows = 3_000_000 // (columns * (16 + width))
     table = pl.DataFrame({f"c{at}": ["x" * width] * rows for at in range(columns)})
-    spans = SpanReader(table.columns)
+    spans = SpanReader(table.columns, sizes=limits)
     frames = list(spans.read_spans(table.lazy()))
     assert pl.concat(frames).equals(table)
     sizes = [len(frame) * columns * (16 + width) for frame in frames]
     assert max(sizes) <= 1 << 18 and sum(size > 1 << 17 for size in sizes) >= 9
-    assert spans.batch_rows * columns * (16 + width) <= columnar.BATCH_BYTES
+    assert spans.batch_rows * columns * (16 + width) <= limits.batch_bytes
 
 
 @pytest.mark.parametrize(
@@ -125,10 +122,9 @@ def test_frames_are_put_together_up_to_rows_or_bytes(width, expected):
     assert not list(group_frames([], 50, 10_000))
 
 
-def test_rows_that_nobody_takes_are_not_read_ahead(tmp_path, monkeypatch):
+def test_rows_that_nobody_takes_are_not_read_ahead(tmp_path):
     """By Polars' own scan all 200,000 would be: they are in few row groups, and an expression stands over them."""
-    monkeypatch.setattr(columnar, "SPAN_BYTES", 1 << 16)
-    monkeypatch.setattr(columnar, "BATCH_BYTES", 1 << 12)
+    sizes = SpanSizes(span_bytes=1 << 16, batch_bytes=1 << 12)
     rows = 200_000
     passed = [0]
     idle = threading.Event()
@@ -139,7 +135,7 @@ def test_rows_that_nobody_takes_are_not_read_ahead(tmp_path, monkeypatch):
         passed[0] += len(series)
         return series
 
-    lazy = scan_source(Source(path=str(tmp_path / "data.parquet")), by_pieces=True)
+    lazy = scan_source(Source(path=str(tmp_path / "data.parquet")), by_pieces=True, sizes=sizes)
     watched = lazy.with_columns(pl.col("c0").map_batches(seen, return_dtype=pl.Int64, is_elementwise=True))
     with closing(iterate_batches(watched, "Reading", 400)) as taken:
         assert len(next(taken)) == 400

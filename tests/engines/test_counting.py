@@ -10,6 +10,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from reticent.engines import counting
+from reticent.engines.counting import TallyLimits
 
 COLUMNS = {
     "small": lambda rng, n: pl.Series(rng.integers(0, 5, n), dtype=pl.UInt8),
@@ -33,23 +34,21 @@ def with_nulls(series: pl.Series, rng: np.random.Generator) -> pl.Series:
     "pieces",
     [
         {},
-        {"BATCH_ROWS": 40, "BLOCK_ROWS": 8},
-        {"BATCH_ROWS": 40, "MAX_COMBINATIONS_PER_ROW": 1},
-        {"BATCH_ROWS": 40, "MAX_ARRAY_COMBINATIONS": 12},
-        {"BATCH_ROWS": 40, "MAX_ARRAY_COMBINATIONS": 12, "MAX_HELD_ROWS": 90},
-        {"BATCH_ROWS": 20, "MAX_HELD_ROWS": 5},
+        {"batch_rows": 40, "block_rows": 8},
+        {"batch_rows": 40, "combinations_per_row": 1},
+        {"batch_rows": 40, "combinations": 12},
+        {"batch_rows": 40, "combinations": 12, "held_rows": 90},
+        {"batch_rows": 20, "held_rows": 5},
     ],
 )
 @pytest.mark.parametrize("missing", [False, True])
-def test_tallies_are_those_of_a_group_by(pieces, missing, monkeypatch):
-    for name, value in pieces.items():
-        monkeypatch.setattr(counting, name, value)
+def test_tallies_are_those_of_a_group_by(pieces, missing):
     rng = np.random.default_rng(7)
     for trial in range(12):
         names = list(rng.choice(list(COLUMNS), rng.integers(1, 4), replace=False))
         made = [COLUMNS[name](rng, 200).alias(name) for name in names]
         frame = pl.DataFrame([with_nulls(one, rng) if missing and trial % 2 else one for one in made])
-        found = counting.count_combinations(frame.lazy(), "times", "Counting")
+        found = counting.count_combinations(frame.lazy(), "times", "Counting", TallyLimits(**pieces))
         wanted = frame.group_by(names).len(name="times")
         assert_frame_equal(found, wanted, check_row_order=False)
 
@@ -59,14 +58,11 @@ def test_a_table_without_rows_has_no_combinations():
     assert len(counting.count_combinations(frame.lazy(), "times", "Counting")) == 0
 
 
-def test_few_possible_combinations_are_tallied_and_many_are_grouped(monkeypatch):
+def test_few_possible_combinations_are_tallied_and_many_are_grouped():
     frame = pl.DataFrame({"a": [1, 2, 2], "b": [0, 9, 9]})
     assert counting.CombinationCounter().add(frame)
-    monkeypatch.setattr(counting, "MAX_COMBINATIONS_PER_ROW", 6)
-    assert not counting.CombinationCounter().add(frame)
-    monkeypatch.undo()
-    monkeypatch.setattr(counting, "MAX_ARRAY_COMBINATIONS", 19)
-    assert not counting.CombinationCounter().add(frame)
+    assert not counting.CombinationCounter(TallyLimits(combinations_per_row=6)).add(frame)
+    assert not counting.CombinationCounter(TallyLimits(combinations=19)).add(frame)
 
 
 def test_numbers_beyond_those_so_far_make_the_array_anew():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from functools import partial
 from unittest import mock
 
 import polars as pl
@@ -13,12 +14,14 @@ from hypothesis import strategies as st
 
 import reticent as rt
 from reticent import catalogue
+from reticent.engines.spark.passthrough import choose_bucket_count
 from reticent.errors import JobError, RequestError
 from tests.support.engine_jobs import FIRST, SORTED, TURNS, by_local, outcome, tables
 from tests.support.method_promise_pairs import drafted
 from tests.support.release_comparison import CARRIED, stated, without_carried
 from tests.support.spark_session import spark
 
+CHOOSE_BUCKETS = "reticent.engines.spark.passthrough.choose_bucket_count"
 pytestmark = [pytest.mark.filterwarnings("ignore::ResourceWarning"), pytest.mark.usefixtures("small_parts")]
 TURNED = {"mondrian": "rows withheld, CSV", "burel": "in parts, carried, CSV", "anatomy": "in parts"}
 """What the job of a method has beside it; of the others, carried columns and missing values."""
@@ -121,7 +124,7 @@ def test_the_driver_reads_what_executors_wrote_bucket_by_bucket(tmp_path):
         return found
 
     with (
-        mock.patch("reticent.engines.spark.passthrough.BUCKET_BYTES", 4_000),
+        mock.patch(CHOOSE_BUCKETS, partial(choose_bucket_count, bucket_bytes=4_000)),
         mock.patch("reticent.engines.spark.passthrough.pl.read_parquet", bucket),
     ):
         other = rt.publish(job, frame=table, seed=11, engine=spark())
@@ -141,7 +144,7 @@ def test_long_carried_texts_are_read_back_as_executors_wrote_them():
 
 def test_sorted_kinds_are_sorted_across_buckets():
     release, job, table = by_local(FIRST["anatomy"], "carried")
-    with mock.patch("reticent.engines.spark.passthrough.BUCKET_BYTES", 8_000):
+    with mock.patch(CHOOSE_BUCKETS, partial(choose_bucket_count, bucket_bytes=8_000)):
         other = rt.publish(job, frame=table, seed=11, engine=spark())
     assert release.kind in SORTED
     first = next(iter(release.tables))

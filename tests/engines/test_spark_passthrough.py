@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from itertools import combinations
 from math import comb
-from unittest import mock
 
 import numpy as np
 import polars as pl
@@ -33,8 +32,7 @@ def test_shares_keep_every_quota_and_every_partitions_rows():
 def test_draws_of_any_population_are_hypergeometric(most):
     draw = Random.from_seed(2).stream("test")
     times = 4_000
-    with mock.patch.object(passthrough, "MAX_HYPERGEOMETRIC_POPULATION", most):
-        found = draw_hypergeometric(np.full(times, 5), np.full(times, 7), np.full(times, 4), draw)
+    found = draw_hypergeometric(np.full(times, 5), np.full(times, 7), np.full(times, 4), draw, max_population=most)
     seen = np.bincount(found, minlength=5)
     expected = times * np.array([comb(5, k) * comb(7, 4 - k) / comb(12, 4) for k in range(5)])
     assert stats.chisquare(seen, expected).pvalue > LIKELY

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from unittest import mock
 
@@ -11,9 +10,10 @@ import polars as pl
 import pytest
 
 import reticent as rt
-from tests.support.region_plans import COLUMNS, DROP, KB, QUASI, in_one_place, labelled
+from tests.support.region_plans import COLUMNS, DROP, KB, QUASI, in_one_place, labelled, small_parts
 from tests.support.spark_session import spark
 
+SMALL = {"sample_cells": 600, "bucket_bytes": 20_000, "audit_rows": 500}
 pytestmark = [pytest.mark.filterwarnings("ignore::ResourceWarning")]
 
 
@@ -22,22 +22,9 @@ def people() -> pl.DataFrame:
     return rt.datasets.load("census", rows=1_200, seed=2).with_row_index("note")
 
 
-@contextmanager
-def small_pieces():
-    sizes = {
-        "reticent.methods.regions.SAMPLE_CELLS": 600,
-        "reticent.partitioned.writing.BUCKET_BYTES": 20_000,
-        "reticent.partitioned.pipeline.AUDIT_PART_ROWS": 500,
-    }
-    with ExitStack() as patched:
-        for name, value in sizes.items():
-            patched.enter_context(mock.patch(name, value))
-        yield
-
-
 def test_regions_without_carried_columns_are_the_plan_of_one_place_and_audited_alike_in_parts(people, tmp_path):
     job = rt.Job(columns=COLUMNS, promises=KB, release=replace(DROP, part_rows=1_000))
-    with small_pieces():
+    with small_parts(**SMALL):
         release = rt.publish(
             job,
             frame=people,
@@ -46,7 +33,7 @@ def test_regions_without_carried_columns_are_the_plan_of_one_place_and_audited_a
             seed=3,
             engine=replace(spark(), regions=4),
         )
-        assert labelled(release) == in_one_place(job, people, 4, 3)
+    assert labelled(release) == in_one_place(job, people, 4, 3, sample_size=600)
     assert release.manifest.data == ("data-00000.parquet", "data-00001.parquet")
     found = rt.audit(release, source=people, job=job)
     assert found.kept and found.source.passed
@@ -91,7 +78,7 @@ def test_a_task_that_fails_and_runs_again_changes_no_region_and_no_row_comes_to_
         return found
 
     with (
-        small_pieces(),
+        small_parts(**SMALL),
         mock.patch.object(DataFrameWriter, "parquet", written),
         mock.patch.object(DataFrame, "toArrow", seen),
         mock.patch.object(DataFrame, "collect", side_effect=AssertionError("rows are collected")),
@@ -105,7 +92,7 @@ def test_a_task_that_fails_and_runs_again_changes_no_region_and_no_row_comes_to_
             seed=3,
             engine=replace(spark(), regions=4),
         )
-        assert labelled(release) == in_one_place(job, people, 4, 3)
+    assert labelled(release) == in_one_place(job, people, 4, 3, sample_size=600)
     shown = ["note", "salary_class"]
     assert Counter(release.frame().select(shown).rows()) == Counter(people.select(shown).rows())
     assert rt.audit(release, source=people, job=job).kept

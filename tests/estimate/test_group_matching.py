@@ -59,6 +59,4 @@ def test_groups_too_wide_to_be_sorted_by_hand_give_the_same():
     room = rng.integers(0, 40, 3)
     place = rng.permutation(30)
     narrow = group_matching.count_taken(side, room, place)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(group_matching, "MAX_INSERTED_ENTRIES", 0)
-        assert (group_matching.count_taken(side, room, place) == narrow).all()
+    assert (group_matching.count_taken(side, room, place, max_inserted=0) == narrow).all()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from unittest import mock
 
 import polars as pl
 import pytest
@@ -169,17 +168,21 @@ def test_a_job_keeps_it():
 
 def test_more_files_than_a_manifest_lists_are_refused_and_nothing_is_written(tmp_path):
     draft = drafted(method_promise_pairs.pairs()[0], method_promise_pairs.cut)
-    with (
-        mock.patch.object(data_files, "MAX_PARTS", 3),
-        pytest.raises(JobError, match=r"240 rows would be 15 files.*") as refused,
-    ):
-        rt.publish(draft.job(), frame=draft.frame, to=tmp_path / "release")
-    assert "part_rows = 80 or more" in str(refused.value)
+    draft.output["part_rows"] = 1
+    copies = data_files.MAX_PARTS // len(draft.frame) + 1
+    with pytest.raises(JobError, match=r"10,080 rows would be 10,080 files.*") as refused:
+        rt.publish(draft.job(), frame=pl.concat([draft.frame] * copies), to=tmp_path / "release")
+    assert "part_rows = 2 or more" in str(refused.value)
     assert not (tmp_path / "release").exists()
+
+
+def test_a_list_of_parts_is_as_long_as_the_limit_allows():
+    with pytest.raises(JobError, match=r"240 rows would be 15 files.*") as refused:
+        data_files.list_part_names("data", "csv", 240, 17, max_parts=3)
+    assert "part_rows = 80 or more" in str(refused.value)
     names = data_files.list_part_names("data", "csv", 240, 17)
     assert data_files.match_table_files(names, ["data"])
-    with mock.patch.object(data_files, "MAX_PARTS", 14):
-        assert data_files.match_table_files(names, ["data"]) is None
+    assert data_files.match_table_files(names, ["data"], max_parts=14) is None
 
 
 class Once:
@@ -200,13 +203,10 @@ class Once:
 @pytest.mark.parametrize("rows", [40, 41, 59, 60])
 def test_pieces_are_read_to_their_end_so_that_an_engine_can_compare_both_passes(rows, format, tmp_path):
     frame = FileRows.from_frame(pl.DataFrame({"a": range(rows), "b": [f"text {row % 7}" for row in range(rows)]}))
+    frame = replace(frame, pieces=replace(frame.pieces, batch_rows=7))
     pieces = Once(frame)
     names = data_files.list_part_names("data", format, rows, 20)
-    with (
-        mock.patch("reticent.format.row_batches.BATCH_ROWS", 7),
-        mock.patch("reticent.format.data_writer.BATCH_ROWS", 6),
-    ):
-        write_data_parts([tmp_path / name for name in names], FileRows(frame.columns, pieces), format, 20)
+    write_data_parts([tmp_path / name for name in names], FileRows(frame.columns, pieces), format, 20, max_group_rows=6)
     assert pieces.ended
     read = pl.read_csv if format == "csv" else pl.read_parquet
     assert [len(read(tmp_path / name)) for name in names] == [20] * (rows // 20) + [rows % 20] * (rows % 20 > 0)

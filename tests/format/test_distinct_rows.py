@@ -10,9 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from reticent.format import distinct_rows
 from reticent.format.data_files import DataFile, count_distinct_rows, read_data
-from reticent.format.distinct_rows import MAX_DIRECT_SPAN, count_distinct_parquet_rows
+from reticent.format.distinct_rows import MAX_DIRECT_SPAN, TallyLimits, count_distinct_parquet_rows
 
 LEAST = {
     "UInt8": 0,
@@ -71,24 +70,22 @@ def test_some_columns_can_be_read_or_counted_alone(suffix, tmp_path: Path):
     "limits",
     [
         {},
-        {"MAX_WORD_BITS": 5},
-        {"MAX_WORD_BITS": 7},
-        {"MAX_WORD_BITS": 0, "MAX_WAITING_ROWS": 500},
-        {"INITIAL_PLACES": 2, "MAX_DIRECT_BITS": 0},
-        {"MAX_DIRECT_BITS": 4},
+        {"word_bits": 5},
+        {"word_bits": 7},
+        {"word_bits": 0, "waiting_rows": 500},
+        {"initial_places": 2, "direct_bits": 0},
+        {"direct_bits": 4},
     ],
 )
 @pytest.mark.parametrize("groups", [300, 5000])
-def test_combinations_are_counted_alike_in_a_table_and_where_a_word_is_too_small(
-    limits, groups, tmp_path: Path, monkeypatch
-):
-    for name, value in limits.items():
-        monkeypatch.setattr(distinct_rows, name, value)
+def test_combinations_are_counted_alike_in_a_table_and_where_a_word_is_too_small(limits, groups, tmp_path: Path):
     rng = np.random.default_rng(5)
     texts = rng.choice(["a", "b", "c", None], 2000)
     frame = pl.DataFrame({"a": texts, "b": rng.integers(0, 9, 2000), "c": rng.integers(5, 7, 2000), "d": texts})
     frame.write_parquet(tmp_path / "data.parquet", row_group_size=groups)
-    found, times = count_distinct_parquet_rows(tmp_path / "data.parquet", frame.columns)
+    found, times = count_distinct_parquet_rows(
+        tmp_path / "data.parquet", frame.columns, tally_limits=TallyLimits(**limits)
+    )
     assert len(set(found.rows())) == len(found)
     assert Counter(dict(zip(found.rows(), times.tolist(), strict=True))) == Counter(frame.rows())
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from unittest import mock
-
 import numpy as np
 import polars as pl
 import pyarrow.parquet as pq
@@ -11,7 +9,7 @@ import pytest
 
 from reticent.data.columns import NO_BOUNDS
 from reticent.data.domain import RangeDomain
-from reticent.format.data_writer import write_data, write_data_parts
+from reticent.format.data_writer import write_data, write_data_parts, write_parquet
 from reticent.format.row_batches import BatchColumn, CodedColumn, FileRows, LookupColumn, RowBatch
 from reticent.partitioned import region_planning
 
@@ -54,9 +52,8 @@ def both(texts: pl.Series) -> tuple[FileRows, FileRows, list[int]]:
 )
 def test_the_file_holds_the_same_rows_and_each_row_group_lists_its_own_texts(texts, tmp_path):
     one, other, asked = both(texts)
-    with mock.patch("reticent.format.data_writer.BATCH_ROWS", 250):
-        write_data(tmp_path / "one.parquet", one, "parquet")
-        write_data(tmp_path / "other.parquet", other, "parquet")
+    for name, rows in (("one", one), ("other", other)):
+        write_parquet(tmp_path / f"{name}.parquet", rows.columns, rows.pieces, max_group_rows=250)
     assert pl.read_parquet(tmp_path / "one.parquet").equals(pl.read_parquet(tmp_path / "other.parquet"))
     made, like = (pq.ParquetFile(tmp_path / f"{name}.parquet") for name in ("one", "other"))
     assert made.schema_arrow == like.schema_arrow and made.num_row_groups == like.num_row_groups == 4
@@ -90,14 +87,12 @@ def test_labels_of_regions_are_numbered_alike_and_looked_up_a_few_at_a_time(null
     domain = RangeDomain(
         "age", "Int64", tuple(map(str, range(100))), null, np.zeros(0), "numeric", np.arange(100), (0, 99), NO_BOUNDS
     )
-    with mock.patch("reticent.partitioned.region_planning._LABELS_PER_BATCH", 16):
-        told = region_planning.number_labels(tmp_path, 1, domain, 3)
-        whole = region_planning.read_column_labels(tmp_path, 1)
-        assert whole.to_list() == [*sorted(texts), *([None] if null else [])]
-        for wanted in ([], [0], [15, 16, 17], [3, 40, 89], list(range(len(whole)))):
-            assert region_planning.look_up_labels(tmp_path, 1, np.array(wanted, np.int64)).to_list() == [
-                whole[at] for at in wanted
-            ]
+    told = region_planning.number_labels(tmp_path, 1, domain, 3, batch_labels=16)
+    whole = region_planning.read_column_labels(tmp_path, 1)
+    assert whole.to_list() == [*sorted(texts), *([None] if null else [])]
+    for wanted in ([], [0], [15, 16, 17], [3, 40, 89], list(range(len(whole)))):
+        found = region_planning.look_up_labels(tmp_path, 1, np.array(wanted, np.int64), batch_labels=16)
+        assert found.to_list() == [whole[at] for at in wanted]
     assert sorted(told, key=str) == ["0", "96", *([None] if null else [])]
     asked = region_planning.read_region_labels(tmp_path, 2)[1]
     assert whole.gather(region_planning.find_label_numbers(whole, asked)).to_list() == asked

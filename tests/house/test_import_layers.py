@@ -34,7 +34,6 @@ LAYERS = {
     "data": "",
     "datasets": "",
     "charts": "",
-    "budget": "",
     "registry": "",  # knows the others by the catalogue's strings only
     "format": "data kernels",
     "labels": "data format kernels",
@@ -50,6 +49,7 @@ LAYERS = {
     "query": "data estimate format labels release",
     "release.release": "audit data estimate format ledger query release",  # the class Release and open()
     "job": "data models registry",
+    "evaluation": "data job",
     # An adversary knows the method.
     "attacks": "data estimate format kernels labels ledger methods models recipe registry release release.release",
     "preconditions": "data job methods registry",
@@ -63,9 +63,9 @@ LAYERS = {
     "batches": "data format job ledger preconditions publish release.release",
     "calibrate": "attacks methods",
     "loss_explanation": "data job models recipe registry",
-    "check": "budget data engines job job_table ledger loss_explanation methods models planning preconditions recipe registry",
+    "check": "data engines evaluation job job_table ledger loss_explanation methods models planning preconditions recipe registry",
     "report": "attacks audit charts data format labels ledger release release.release utility",
-    "compare": "attacks audit budget charts data job job_table labels planning preconditions publish registry release.release report utility",
+    "compare": "attacks audit charts data evaluation job job_table labels planning preconditions publish registry release.release report utility",
     "sklearn": "data format job labels methods planning",
     "cli": None,  # the top: may use everything
     "__main__": "cli",
@@ -226,7 +226,12 @@ def test_the_audit_shares_no_code_path_with_planning():
     def kernels(names: set[str]) -> set[str]:
         return {name.split(".")[2] for name in names if layer(name) == "kernels"}
 
+    def inlined(names: set[str]) -> set[str]:
+        return {other for name in names for other in kernels(imports(PACKAGE / "kernels" / f"{name}.py"))}
+
     assert not kernels(judged) & kernels(planned)
+    assert inlined(kernels(planned)) == {"inline_functions"}
+    assert not inlined(kernels(judged))
 
 
 def test_sqlglot_is_imported_by_query_alone():

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from reticent.data.cells import find_distinct_rows
-from reticent.labels import adversary_view
-from reticent.labels.adversary_view import Boxes
+from reticent.labels.adversary_view import Boxes, PairLimits
 
 
 def some_boxes(rng: np.random.Generator, groups: int = 40, axes: int = 3, size: int = 12) -> Boxes:
@@ -24,26 +25,23 @@ def as_sets(found: tuple[np.ndarray, np.ndarray, np.ndarray], points: int) -> li
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_listed_pairs_say_what_every_pair_says(seed, monkeypatch):
+def test_listed_pairs_say_what_every_pair_says(seed):
     rng = np.random.default_rng(seed)
     sight = some_boxes(rng)
     points = np.unique(rng.integers(0, 12, (120, 3)), axis=0)
     people = rng.integers(1, 5, len(points))
     dense = sight.belief(points), as_sets(sight.memberships(points, people, 40), len(points))
-    monkeypatch.setattr(adversary_view, "MIN_PAIRS_LISTED", 0)
-    monkeypatch.setattr(adversary_view, "MAX_LISTED_SHARE_DIVISOR", 0)
-    monkeypatch.setattr(adversary_view, "PAIRS_PER_BLOCK", 50)
+    sight = replace(sight, pair_limits=PairLimits(min_pairs=0, share_divisor=0, block_pairs=50))
+    assert sight._find_sparse_pairs(points) is not None
     assert np.allclose(sight.belief(points), dense[0], rtol=1e-12, atol=0)
     listed = as_sets(sight.memberships(points, people, 40), len(points))
     for one, other in zip(listed, dense[1], strict=True):
         assert one.keys() == other.keys() and all(one[group] == pytest.approx(other[group]) for group in one)
 
 
-def test_of_more_boxes_than_asked_for_the_densest_are_kept(monkeypatch):
-    monkeypatch.setattr(adversary_view, "MIN_PAIRS_LISTED", 0)
-    monkeypatch.setattr(adversary_view, "MAX_LISTED_SHARE_DIVISOR", 0)
+def test_of_more_boxes_than_asked_for_the_densest_are_kept():
     rng = np.random.default_rng(3)
-    sight = some_boxes(rng)
+    sight = replace(some_boxes(rng), pair_limits=PairLimits(min_pairs=0, share_divisor=0))
     points = rng.integers(0, 12, (60, 3))
     point, group, people = sight.memberships(points, np.ones(60, int), 2)
     density = sight.counts.sum(axis=1) / sight.room

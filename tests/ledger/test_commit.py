@@ -143,7 +143,7 @@ def test_a_system_without_modes_or_folder_handles_recovers_nothing(tmp_path, mon
     with die(journal, "append_entry"):
         rt.publish(job(), frame=people(), to=tmp_path / "one", ledger=tmp_path / "ledger")
     before = sorted(tmp_path.rglob("*"))
-    monkeypatch.setattr(private_files, "HAS_DIRECTORY_HANDLES", False)
+    monkeypatch.setattr(private_files, "has_directory_handles", lambda: False)
     assert recover(tmp_path / "ledger") == []
     with pytest.raises(RequestError, match="no user ids, modes or folder handles"):
         rt.publish(job(), frame=people(seed=2), to=tmp_path / "two", ledger=tmp_path / "ledger")

@@ -10,7 +10,6 @@ from reticent.audit import audit
 from reticent.errors import AuditFailed, BundleDamaged, ColumnError, JobError, PromiseUnreachable
 from reticent.estimate.reconstruction import PerturbationEstimator, Reconstruction
 from reticent.format.data_writer import write_data
-from reticent.methods import beta_perturbation
 from reticent.methods.beta_perturbation import MATRIX_SCALE, BetaPerturbation, perturb_cells
 from reticent.models.beta_likeness import BetaLikeness
 from reticent.models.promise import Promises
@@ -118,13 +117,12 @@ def test_published_labels_are_counted_as_they_are_published():
         release.count(pl.col("illness") > 3)
 
 
-def test_draws_hit_each_value_exactly_as_often_as_the_matrix_says(monkeypatch):
+def test_draws_hit_each_value_exactly_as_often_as_the_matrix_says():
     """With ten equally likely draws, each once, a row of probabilities in tenths is met exactly."""
-    monkeypatch.setattr(beta_perturbation, "MATRIX_SCALE", 10)
     cells = line([0] * 10 + [1] * 10 + [3] * 10, [0] * 30)
     matrix = [[7, 1, 2], [0, 10, 0], [3, 3, 4]]
     every = SimpleNamespace(integers=lambda low, high, size, dtype: np.tile(np.arange(10, dtype=dtype), size // 10))
-    recipe = perturb_cells(cells, np.array([0, 1, 3]), matrix, every)
+    recipe = perturb_cells(cells, np.array([0, 1, 3]), matrix, every, scale=10)
     found = np.zeros((3, 3), int)
     for cell, value, quota in zip(recipe.cell, recipe.values[:, 0], recipe.quota, strict=True):
         found[cell, [0, 1, 3].index(value)] += quota

@@ -27,8 +27,7 @@ def least_weights(children: list[int], below: np.ndarray, occurs: np.ndarray, ro
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_weights_tried_in_blocks_are_those_tried_one_by_one(seed: int, monkeypatch):
-    monkeypatch.setattr(targets, "MAX_TRIED_BLOCK", 1 + 7 * (seed % 3))
+def test_weights_tried_in_blocks_are_those_tried_one_by_one(seed: int):
     rng = np.random.default_rng(seed)
     leaves = int(rng.integers(5, 60))
     tree = build_balanced_tree(leaves, [2, 3, 5][seed % 3], None)
@@ -37,7 +36,7 @@ def test_weights_tried_in_blocks_are_those_tried_one_by_one(seed: int, monkeypat
     below = tree.sum_below(masses)
     occurs = tree.sum_below((masses > 0).astype(np.int64)) > 0
     room = np.full(len(tree), 0.02)
-    (found,) = targets._round_weights_within(tree, below, occurs, [room])
+    (found,) = targets._round_weights_within(tree, below, occurs, [room], max_block=1 + 7 * (seed % 3))
     wanted = tree.reduce_masses(below)
     for node in range(len(tree)):
         children = [child for child in range(1, len(tree)) if tree.parent[child] == node]

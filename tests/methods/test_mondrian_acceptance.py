@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from reticent.data.cells import Cells
-from reticent.methods.mondrian import cuts
 from reticent.methods.mondrian.acceptance import Acceptance, CapTables, CutMask
 from reticent.methods.mondrian.cuts import LOOK_AHEAD_NEVER, LossCuts
 from reticent.methods.mondrian.method import Mondrian
@@ -56,9 +55,11 @@ def test_a_plan_is_the_same_whether_cuts_are_judged_one_by_one_or_at_once(monkey
         promises = Promises.from_iterable([KAnonymity(2), BetaLikeness(2)])
         plans = []
         for first, crowded in ((32, 1 << 40), (1, 0)):
-            monkeypatch.setattr(cuts, "FIRST_CANDIDATES", first)
-            monkeypatch.setattr(cuts, "CROWDED_CUTS", crowded)
-            monkeypatch.setattr("reticent.methods.mondrian.method.LOOK_AHEAD_AT_FIRST", LOOK_AHEAD_NEVER)
+
+            def choose(nodes, accepts, spans, ahead, first=first, crowded=crowded):
+                return LossCuts(nodes, accepts, spans, LOOK_AHEAD_NEVER, first, crowded)
+
+            monkeypatch.setattr("reticent.methods.mondrian.method.LossCuts", choose)
             plans.append(Mondrian().plan(cells, promises, Random.from_optional_seed(1)).group.tolist())
         assert plans[0] == plans[1]
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from unittest import mock
-
 import numpy as np
 import polars as pl
 import pytest
@@ -34,8 +32,7 @@ def test_every_group_keeps_what_is_promised_of_the_whole_table_also_where_labels
     cells = census(6_000)
     asked = Promises.from_iterable(promises)
     rng = Random.from_seed(1)
-    with mock.patch("reticent.methods.regions.SAMPLE_CELLS", 1_500):
-        recipe = plan_regions(rt.Mondrian(), cells, asked, rng, 8)
+    recipe = plan_regions(rt.Mondrian(), cells, asked, rng, 8, sample_size=1_500)
     recipe.require_conserved()
     merged = merge_equal_labels(recipe)[0]
     assert asked.bind(cells).allow(recipe.as_groups()).all()
@@ -83,12 +80,11 @@ def test_random_tables_are_conserved_and_keep_the_promise_in_any_regions(rows, r
     columns = {"p": rt.quasi(), "q": rt.quasi(), "s": rt.sensitive()}
     job = rt.Job(columns=columns, promises=[rt.KAnonymity(2), rt.BetaLikeness(1)])
     cells = rt.count(job, frame=frame)
-    with mock.patch("reticent.methods.regions.SAMPLE_CELLS", sample):
-        try:
-            recipe = plan_regions(rt.Mondrian(), cells, job.promises, Random.from_seed(3), regions)
-        except PromiseUnreachable:
-            with pytest.raises(PromiseUnreachable):
-                rt.Mondrian().plan(cells, job.promises, Random.from_seed(3))
-            return
+    try:
+        recipe = plan_regions(rt.Mondrian(), cells, job.promises, Random.from_seed(3), regions, sample_size=sample)
+    except PromiseUnreachable:
+        with pytest.raises(PromiseUnreachable):
+            rt.Mondrian().plan(cells, job.promises, Random.from_seed(3))
+        return
     recipe.require_conserved()
     assert job.promises.bind(cells).allow(merge_equal_labels(recipe)[0].as_groups()).all()

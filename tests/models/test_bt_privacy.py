@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -14,6 +15,7 @@ import reticent as rt
 from reticent.errors import JobError, PromiseUnreachable, RequestError
 from reticent.job.job import Job
 from reticent.models.background_knowledge.posteriors import compute_exact_posteriors, compute_scaled_posteriors
+from reticent.models.background_knowledge.priors import KernelPriors
 from tests.oracle import background as oracle
 
 COLUMNS = {"age": rt.quasi(), "sex": rt.quasi(), "disease": rt.sensitive()}
@@ -239,11 +241,10 @@ def test_a_column_with_a_value_for_every_row_is_known_exactly_or_not_at_all():
 
 
 def test_priors_out_of_reach_are_refused_with_advice(monkeypatch):
-    from reticent.models.background_knowledge import priors
-
-    monkeypatch.setattr(priors, "MAX_CONTRACTION_CELLS", 1)
+    user = "reticent.models.background_knowledge.adversary.KernelPriors"
+    monkeypatch.setattr(user, partial(KernelPriors, max_cells=1))
     assert rt.publish(rt.Job(columns=COLUMNS, promises=[rt.BTPrivacy(0.5, 0.3)]), frame=PEOPLE)  # by pairs
-    monkeypatch.setattr(priors, "MAX_PAIRS", 1)
+    monkeypatch.setattr(user, partial(KernelPriors, max_cells=1, max_pairs=1))
     with pytest.raises(JobError, match="out of reach"):
         rt.publish(rt.Job(columns=COLUMNS, promises=[rt.BTPrivacy(0.5, 0.3)]), frame=PEOPLE)
 

@@ -15,11 +15,12 @@ from hypothesis import strategies as st
 import reticent as rt
 from reticent.errors import JobError, PromiseUnreachable, SourceError
 from reticent.ledger.fingerprint import CountedRows
+from reticent.methods.regions import SAMPLE_CELLS
 from reticent.models.promise import Promises
 from reticent.partitioned import region_planning
 from reticent.partitioned.fingerprint import PartitionedCountedRows
 from tests.support.in_process_partitions import Spread
-from tests.support.region_plans import COLUMNS, DROP, KB, QUASI, in_one_place, labelled
+from tests.support.region_plans import COLUMNS, DROP, KB, QUASI, in_one_place, labelled, small_parts
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +30,7 @@ def people() -> pl.DataFrame:
 
 def published(job, frame, tmp_path, regions=6, **how) -> rt.Release:
     engine = Spread(regions, how.pop("rows", 400))
-    with mock.patch("reticent.partitioned.pipeline.AUDIT_PART_ROWS", 500):
+    with small_parts(sample_cells=how.pop("sample_cells", SAMPLE_CELLS), audit_rows=500):
         return rt.publish(job, frame=frame, to=tmp_path / "out", ledger=tmp_path / "ledger", engine=engine, **how)
 
 
@@ -40,9 +41,8 @@ def published(job, frame, tmp_path, regions=6, **how) -> rt.Release:
 )
 def test_parts_publish_the_plan_of_one_place_and_the_audit_of_all_groups_says_the_same(promises, people, tmp_path):
     job = rt.Job(columns=COLUMNS, promises=promises, release=DROP)
-    with mock.patch("reticent.methods.regions.SAMPLE_CELLS", 900):
-        release = published(job, people, tmp_path, seed=3)
-        assert labelled(release) == in_one_place(job, people, 6, 3)
+    release = published(job, people, tmp_path, seed=3, sample_cells=900)
+    assert labelled(release) == in_one_place(job, people, 6, 3, sample_size=900)
     found = rt.audit(release, source=people, job=job)
     assert found.kept and found.source.passed
     once = rt.audit(release)
@@ -159,12 +159,7 @@ def told_of(rows: int, values: int, tmp_path) -> tuple[dict[str, int], int]:
     )
     columns = {f"q{at}": rt.quasi() for at in range(4)} | {"s": rt.sensitive()}
     engine = Spread(4, rows // 3)
-    with (
-        mock.patch("reticent.methods.regions.SAMPLE_CELLS", 300),
-        mock.patch("reticent.partitioned.writing.BUCKET_BYTES", 20_000),
-        mock.patch("reticent.partitioned.fingerprint.SAMPLE_SIZE", 100),
-        mock.patch("reticent.partitioned.pipeline.AUDIT_PART_ROWS", 1_000),
-    ):
+    with small_parts(sample_cells=300, bucket_bytes=20_000, sample_rows=100, audit_rows=1_000):
         release = rt.publish(
             rt.Job(columns=columns, promises=[rt.KAnonymity(5)]),
             frame=frame,
@@ -266,8 +261,7 @@ def test_random_tables_in_random_parts_keep_the_promise(rows, regions, at_once, 
         columns["note"] = rt.insensitive(acknowledge=True)
     job = rt.Job(columns=columns, promises=[rt.KAnonymity(2), rt.BetaLikeness(1)])
     try:
-        with mock.patch("reticent.methods.regions.SAMPLE_CELLS", 20):
-            release = published(job, frame, tmp_path, regions, rows=at_once, seed=1)
+        release = published(job, frame, tmp_path, regions, rows=at_once, seed=1, sample_cells=20)
     except PromiseUnreachable:
         with pytest.raises(PromiseUnreachable):
             rt.publish(job, frame=frame, seed=1)

@@ -13,8 +13,6 @@ import reticent as rt
 from reticent.format.data_files import ROW_COUNT_COLUMN
 from reticent.query import QueryOptions, ask
 from reticent.query.run import find_asked_columns
-from reticent.release import kind as kinds
-from reticent.release import release
 from reticent.release.kind import read_needed, reader_for
 from tests.support import repeated_releases
 
@@ -145,15 +143,13 @@ def test_of_groups_only_the_columns_asked_about_are_read(kind):
 
 @pytest.mark.parametrize("kind", ["generalized", "perturbed"])
 @pytest.mark.parametrize("file_format", ["parquet", "csv"])
-def test_rows_that_are_nearly_all_distinct_are_read_and_not_counted(monkeypatch, kind, file_format):
+def test_rows_that_are_nearly_all_distinct_are_read_and_not_counted(kind, file_format):
     release = rt.publish(job(kind, format=file_format), frame=people(400), seed=1)
-    monkeypatch.setattr(kinds, "MAX_VALUES_COUNTED", 3)
-    monkeypatch.setattr(kinds, "MIN_ROWS_ALIKE", 100)
     for question in QUESTIONS:
         needed = reader_for(kind).list_needed_columns(
             release.manifest, find_asked_columns([question], release.manifest)
         )
-        found = read_needed(release.folder, release.manifest, needed)
+        found = read_needed(release.folder, release.manifest, needed, max_values=3, min_rows_alike=100)
         assert ROW_COUNT_COLUMN not in found["data"].columns or len(found["data"]) <= 4
         require_same_answers(
             answers_of(found, release.manifest, question),
@@ -163,13 +159,13 @@ def test_rows_that_are_nearly_all_distinct_are_read_and_not_counted(monkeypatch,
 
 
 @pytest.mark.parametrize("kind", list(JOBS))
-def test_a_large_release_is_never_read_whole_for_questions(monkeypatch, tmp_path, kind):
+def test_a_large_release_is_never_read_whole_for_questions(tmp_path, kind):
     rt.publish(job(kind), frame=people(400), to=tmp_path / "release", seed=1)
     small = rt.open(tmp_path / "release")
     large = rt.open(tmp_path / "release")
     questions = [one for one in QUESTIONS if "MIN(pay)" not in one]
     wanted = [small.query(question) for question in questions], small.measure(questions, people(400))
-    monkeypatch.setattr(release, "MAX_ROWS_READ", 100)
+    large._max_rows_read = 100
     found = [large.query(question) for question in questions], large.measure(questions, people(400))
     assert "tables" not in large.__dict__
     for one, other, question in zip(found[0], wanted[0], questions, strict=True):
@@ -182,14 +178,13 @@ MEMORY_PROGRAM = """
 import sys
 from pathlib import Path
 import reticent as rt
-from reticent.release import release as release_release
 
 def read_status(field):
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) / 1e3 for line in lines if line.startswith(field + ":"))
 
-release_release.MAX_ROWS_READ = int(sys.argv[2])
 release = rt.open(sys.argv[1])
+release._max_rows_read = int(sys.argv[2])
 before = read_status("VmRSS")
 Path("/proc/self/clear_refs").write_text("5")
 release.query("SELECT COUNT(*) FROM release WHERE age > 30 AND pay > 20")

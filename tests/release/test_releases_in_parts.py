@@ -61,6 +61,12 @@ def test_every_command_that_opens_a_release_takes_parts(kind, tmp_path):
     assert rt.audit(target, source=frame).source.passed
 
 
+def read_few_rows(file: data_files.DataFile, schema: dict, rows: int):
+    """Read as an export does, seven rows at a time."""
+    assert rows > 7
+    return read_batches_on_demand(file, schema, 7)
+
+
 @pytest.mark.parametrize("bounds", [False, True], ids=["plain", "with bounds"])
 @pytest.mark.parametrize("database", ["sqlite", "duckdb"])
 @pytest.mark.parametrize("kind", KINDS)
@@ -69,7 +75,7 @@ def test_an_export_reads_a_few_rows_at_a_time_and_writes_what_the_whole_is(kind,
     part = released(kind, part_rows=17)[0]
     url = f"{database}:///{tmp_path}/out.db"
     read = mock.patch("reticent.release.kind.read_data", side_effect=AssertionError("read whole"))
-    with read, mock.patch("reticent.release.export.EXPORT_BATCH_ROWS", 7):
+    with read, mock.patch("reticent.release.export.read_batches_on_demand", read_few_rows):
         names = rt.open(part.folder).to_database(url, "people", bounds=bounds)
     people = next(iter(whole.tables))
     wanted = {**whole.tables, **({people: whole.frame(bounds=True)} if bounds else {})}
@@ -92,7 +98,7 @@ def test_whole_numbers_beyond_sqlite_in_a_later_part_make_the_column_text(tmp_pa
     columns = {"age": rt.quasi(), "number": rt.insensitive(acknowledge=True)}
     job = rt.Job(columns=columns, promises=[rt.KAnonymity(2)], release=rt.Output(part_rows=9))
     release = rt.publish(job, frame=rows, seed=1)
-    with mock.patch("reticent.release.export.EXPORT_BATCH_ROWS", 5):
+    with mock.patch("reticent.release.export.read_batches_on_demand", read_few_rows):
         release.to_database(f"sqlite:///{tmp_path}/out.db", "people")
     found = [row[1] for row in stored(tmp_path / "out.db", "sqlite", "people")]
     assert sorted(found, key=int) == [*map(str, range(39)), str(2**64 - 1)]
@@ -130,11 +136,10 @@ def test_an_export_that_fails_while_it_reads_says_why_and_leaves_nothing(databas
     release = released("anatomized", part_rows=17)[0]
 
     def fails(file, schema, rows):
-        yield from list(read_batches_on_demand(file, schema, rows))[:3]
+        yield from list(read_few_rows(file, schema, rows))[:3]
         raise error("a part cannot be read.")
 
     with (
-        mock.patch("reticent.release.export.EXPORT_BATCH_ROWS", 7),
         mock.patch("reticent.release.export.read_batches_on_demand", fails),
         pytest.raises(error, match="a part cannot be read"),
     ):

@@ -4,30 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import Any
 from unittest import mock
 
 import pytest
 
-SIZES = {
-    "reticent.format.data_files.MAX_COUNTED_BYTES": 0,
-    "reticent.format.data_files.MAX_VALUES_COUNTED_AT_ONCE": 97,
-    "reticent.audit.source_comparison.MAX_COUNTED_BYTES": -1,
-    "reticent.audit.streamed_comparison.MAX_DISTINCT_ROWS_PER_PART": 90,
-    "reticent.audit.streamed_comparison.BATCH_ROWS": 41,
-    "reticent.audit.streamed_comparison.MAX_TEXTS_AT_ONCE": 53,
-    "reticent.audit.order.BATCH_ROWS": 29,
-    "reticent.audit.byte_search.WINDOW_BYTES": 997,
-    "reticent.audit.manifest_checks.BATCH_ROWS": 31,
+from reticent.audit.byte_search import _read_raw_windows
+from reticent.audit.source_comparison import is_small_source
+from reticent.audit.streamed_comparison import ComparisonSizes, StreamedComparison
+from reticent.format.data_files import count_distinct_rows_in_parts, read_batches
+
+SMALL_STEPS = {
+    "reticent.audit.kind.is_small_file": lambda file, schema: False,
+    "reticent.audit.audit.is_small_source": partial(is_small_source, max_bytes=-1),
+    "reticent.audit.passthrough.count_distinct_rows_in_parts": partial(count_distinct_rows_in_parts, max_values=97),
+    "reticent.audit.streamed_comparison.StreamedComparison": partial(
+        StreamedComparison, sizes=ComparisonSizes(part_rows=90, texts=53, batch_rows=41)
+    ),
+    "reticent.audit.order.read_batches": lambda file, schema, rows: read_batches(file, schema, 29),
+    "reticent.audit.manifest_checks.read_batches": lambda file, schema, rows: read_batches(file, schema, 31),
+    "reticent.audit.byte_search._read_raw_windows": partial(_read_raw_windows, window_bytes=997),
 }
+"""The steps of an audit, each with sizes of a few rows."""
 
 
 @contextmanager
 def in_parts() -> Iterator[None]:
-    with ExitStack() as patched:
-        for name, value in SIZES.items():
-            patched.enter_context(mock.patch(name, value))
-        patched.enter_context(
+    with ExitStack() as replaced:
+        for name, step in SMALL_STEPS.items():
+            replaced.enter_context(mock.patch(name, step))
+        replaced.enter_context(
             mock.patch(
                 "reticent.audit.streamed_comparison.InMemoryComparison", side_effect=AssertionError("a table is held")
             )

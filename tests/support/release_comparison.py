@@ -3,40 +3,56 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
+from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import polars as pl
+
 import reticent as rt
 from reticent import catalogue
+from reticent.data.columnar import SpanSizes, scan_columnar
+from reticent.engines.counting import FrequencyCounter
+from reticent.engines.expansion import expand_rows
+from reticent.engines.external_sort import RowRanker, choose_bucket_count
+from reticent.engines.stream import StreamPassthroughWriter, iterate_row_batches
+from reticent.format.data_files import count_distinct_rows_in_parts
 
 ENGINES = [name for name in catalogue.ENGINES if name not in (catalogue.DEFAULT_ENGINE, "spark")]
 """Engines that give every row the outcome that `local` gives it; `test_spark.py` has what Spark promises."""
 
-SIZES = {
-    "reticent.format.data_files.MAX_COUNTED_BYTES": 0,
-    "reticent.format.data_files.MAX_VALUES_COUNTED_AT_ONCE": 97,
-    "reticent.engines.external_sort.BUCKET_BYTES": 600,
-    "reticent.engines.external_sort.SORT_BUCKET_ROWS": 31,
-    "reticent.engines.expansion.BATCH_ROWS": 23,
-    "reticent.engines.expansion.MAX_SHUFFLED_ROWS": 50,
-    "reticent.engines.counting.MAX_HELD_VALUES": 16,
-    "reticent.engines.stream.BATCH_ROWS": 19,
-    "reticent.engines.stream.READ_BYTES": 2_400,
-    "reticent.data.columnar.MAX_NARROW_ROW_BYTES": 0,
-    "reticent.data.columnar.SPAN_BYTES": 4_000,
-    "reticent.data.columnar.BATCH_BYTES": 900,
-    "reticent.data.columnar.FIRST_SPAN_BYTES": 500,
+SMALL_SPANS = SpanSizes(narrow_row_bytes=0, span_bytes=4_000, batch_bytes=900, first_span_bytes=500)
+SMALL_STEPS = {
+    "reticent.audit.kind.is_small_file": lambda file, schema: False,
+    "reticent.audit.passthrough.count_distinct_rows_in_parts": partial(count_distinct_rows_in_parts, max_values=97),
+    "reticent.engines.stream.choose_bucket_count": partial(choose_bucket_count, bucket_bytes=600),
+    "reticent.engines.stream.RowRanker": partial(RowRanker, bucket_rows=31),
+    "reticent.engines.stream.expand_rows": partial(expand_rows, batch_rows=23, max_shuffled_rows=50),
+    "reticent.engines.stream.FrequencyCounter": partial(FrequencyCounter, max_held=16),
+    "reticent.engines.stream.StreamPassthroughWriter": partial(StreamPassthroughWriter, batch_rows=19),
 }
+"""The steps of `stream` and of its audit, each with sizes of a few rows."""
+
+
+def scan_in_small_spans(paths: Sequence[Path], schema: pl.Schema, **options: Any) -> pl.LazyFrame:
+    """Scan as the stream engine does, a few rows at a time, whatever sizes are asked for."""
+    return scan_columnar(paths, schema, **{**options, "sizes": SMALL_SPANS})
 
 
 @contextmanager
 def in_pieces(rows: int = 37) -> Iterator[None]:
     """Everything that `stream` does in pieces, in pieces of a few rows."""
-    with ExitStack() as patched:
-        for name, value in {**SIZES, "reticent.engines.stream.choose_batch_rows": lambda lazy: rows}.items():
-            patched.enter_context(mock.patch(name, value))
+    steps = {
+        **SMALL_STEPS,
+        "reticent.data.source.scan_columnar": scan_in_small_spans,
+        "reticent.engines.stream.iterate_row_batches": partial(iterate_row_batches, read_rows=rows, read_bytes=2_400),
+    }
+    with ExitStack() as replaced:
+        for name, step in steps.items():
+            replaced.enter_context(mock.patch(name, step))
         yield
 
 

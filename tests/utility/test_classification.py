@@ -173,7 +173,7 @@ def test_beyond_so_many_classes_the_least_frequent_share_one():
     assert rows.sum() == 600 and alone.min() >= joined.max()
 
 
-def test_of_more_lines_than_a_learner_has_time_for_some_are_drawn(monkeypatch):
+def test_of_more_lines_than_a_learner_has_time_for_some_are_drawn():
     """Everybody with the shares of all codes: a line for each person and class."""
     cells = local.count_rows(many_codes().lazy(), COLUMNS).cells
     classes = make_classes(cells.sensitive[0], cells.totals(0))
@@ -184,8 +184,8 @@ def test_of_more_lines_than_a_learner_has_time_for_some_are_drawn(monkeypatch):
     assert (weight > 0).all()
     everything, _, people_taught = examples.expand(examples.places, 10**9, np.random.default_rng(1))
     assert people_taught.sum() == 600 and len(everything) > 50
-    monkeypatch.setattr(classification, "MAX_WORK", 50 * examples.places.shape[1] * len(classes.names))
-    assert len(classification.decision_tree(examples, examples)) == len(examples.people)
+    max_work = 50 * examples.places.shape[1] * len(classes.names)
+    assert len(classification.decision_tree(examples, examples, max_work)) == len(examples.people)
 
 
 def test_learners_say_nothing_of_their_own(recwarn):

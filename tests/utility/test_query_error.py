@@ -8,7 +8,6 @@ import pytest
 import reticent as rt
 from reticent.engines import local
 from reticent.labels.adversary_view import GroupMembers
-from reticent.utility import workload as module
 from reticent.utility.query_error import _count_by_value, _split_by_value
 from reticent.utility.workload import Workload
 from tests.support import repeated_releases
@@ -38,7 +37,7 @@ def test_counts_by_the_value_of_a_column_are_those_of_a_question_for_each_value(
         assert np.array_equal(_count_by_value(asked, axis, cells).reshape(-1), each.exact(cells))
 
 
-def test_people_in_few_groups_are_counted_as_people_in_many_are(cells, monkeypatch):
+def test_people_in_few_groups_are_counted_as_people_in_many_are(cells):
     asked = draw(cells)
     rng = np.random.default_rng(3)
     points, at = np.unique(cells.codes, axis=0, return_inverse=True)
@@ -46,5 +45,4 @@ def test_people_in_few_groups_are_counted_as_people_in_many_are(cells, monkeypat
     counts = rng.integers(1, 9, (5, cells.sensitive[0].size))
     members = GroupMembers(points, rng.integers(0, 5, len(points)), people, counts)
     by_group = asked.matched(members)
-    monkeypatch.setattr(module, "MAX_GROUPS_COUNTED", 0)
-    assert np.allclose(by_group, asked.matched(members))
+    assert np.allclose(by_group, asked.matched(members, max_groups=0))

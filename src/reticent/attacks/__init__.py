@@ -85,7 +85,7 @@ def run_attack(
     if name not in ATTACKS:
         raise RequestError(f"There is no attack {name!r}.", attempt=suggest(str(name), ATTACKS))
     function = catalogue.load_object(ATTACKS[name].function)
-    require_known_options(how, _list_options(function), f"The attack {name!r}")
+    require_known_options(how, ATTACKS[name].options, f"The attack {name!r}")
     if hasattr(release, "to_attack_target"):
         if how.get("others") is not None:
             raise RequestError(
@@ -165,12 +165,6 @@ def _resolve_targets(
         raise RequestError(why, attempt="source=..., --source DATA.")
     given, frame = resolve_source(release, source, job, missing=missing)
     return (given if frame is None else frame), given.missing
-
-
-def _list_options(function: Any) -> list[str]:
-    """List the options of an attack: its keyword parameters with a default."""
-    given = [one for one in signature(function).parameters.values() if one.default is not one.empty]
-    return [one.name for one in given if one.name != "missing"]
 
 
 def _observe_others(

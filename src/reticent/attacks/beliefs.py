@@ -136,16 +136,18 @@ class Atoms:
     def __len__(self) -> int:
         return int(self.of_point.max(initial=-1)) + 1
 
-    def mix(self, of_groups: np.ndarray) -> Beliefs:
+    def mix(self, of_groups: np.ndarray, chunk_pairs: int = CHUNK_MIXED_PAIRS) -> Beliefs:
         """Mix the groups' rows of (groups, values) by the weights of each atom."""
-        parts = [part for _, part in self.mix_in_parts(of_groups)]
+        parts = [part for _, part in self.mix_in_parts(of_groups, chunk_pairs)]
         if not parts:
             return Beliefs(np.zeros(1, np.int64), np.zeros(0, np.int64), np.zeros(0), of_groups.shape[1])
         starts = np.append(0, np.cumsum(np.concatenate([np.diff(part.starts) for part in parts])))
         value = np.concatenate([part.value for part in parts])
         return Beliefs(starts, value, np.concatenate([part.belief for part in parts]), of_groups.shape[1])
 
-    def mix_in_parts(self, of_groups: np.ndarray) -> Iterator[tuple[slice, Beliefs]]:
+    def mix_in_parts(
+        self, of_groups: np.ndarray, chunk_pairs: int = CHUNK_MIXED_PAIRS
+    ) -> Iterator[tuple[slice, Beliefs]]:
         """Yield the same for some atoms after the other, so that no more than these are in memory."""
         rows = Beliefs.of_table(of_groups)
         lengths = np.diff(rows.starts)[self.group]
@@ -153,7 +155,7 @@ class Atoms:
         until = np.append(0, np.cumsum(lengths))[first]
         start = 0
         while start < len(self):
-            stop = max(int(np.searchsorted(until, until[start] + CHUNK_MIXED_PAIRS, side="right")) - 1, start + 1)
+            stop = max(int(np.searchsorted(until, until[start] + chunk_pairs, side="right")) - 1, start + 1)
             block = slice(first[start], first[stop])
             index = list_stretches(rows.starts[:-1][self.group[block]], lengths[block])
             mixed = rows.belief[index] * np.repeat(self.weight[block], lengths[block])

@@ -25,6 +25,17 @@ MAX_PAIRS = 1_500_000
 """So many pairs of a person's group and a value that it publishes are learned from: about 100 bytes each."""
 
 
+@dataclass(frozen=True, slots=True)
+class LearningLimits:
+    """How many combinations of quasi-identifiers, and pairs of them and a value, are learned from."""
+
+    points: int = MAX_POINTS
+    pairs: int = MAX_PAIRS
+
+
+DEFAULT_LIMITS = LearningLimits()
+
+
 def attack_by_definetti(target: AttackTarget, *, rounds: int = 30) -> AttackOutcome:
     """Learn from all groups and guess every person.
 
@@ -32,10 +43,15 @@ def attack_by_definetti(target: AttackTarget, *, rounds: int = 30) -> AttackOutc
     guessed, each group whole, or some at random of a group that has more of them alone: `targets` is how many people
     they are.
     """
+    return learn_and_guess(target, rounds)
+
+
+def learn_and_guess(target: AttackTarget, rounds: int = 30, limits: LearningLimits = DEFAULT_LIMITS) -> AttackOutcome:
+    """Run the attack with limits on what is learned from."""
     point, group, weight = target.sight.memberships(target.points, target.people, MAX_BOXES_PER_PERSON)
     pairs = (target.counts > 0).sum(axis=1)[group]
-    if len(target.points) > MAX_POINTS or int(pairs.sum()) > MAX_PAIRS:
-        is_selected = _select_random_groups(point, group, pairs, len(target.counts))
+    if len(target.points) > limits.points or int(pairs.sum()) > limits.pairs:
+        is_selected = _select_random_groups(point, group, pairs, len(target.counts), limits)
         selected_points, point = np.unique(point[is_selected], return_inverse=True)
         group = group[is_selected]
         weight = weight[is_selected]
@@ -56,31 +72,34 @@ def attack_by_definetti(target: AttackTarget, *, rounds: int = 30) -> AttackOutc
     )
 
 
-def _select_random_groups(point: np.ndarray, group: np.ndarray, pairs: np.ndarray, groups: int) -> np.ndarray:
-    """Select the entries of so many random groups that about MAX_POINTS points are in them, or MAX_PAIRS pairs."""
+def _select_random_groups(
+    point: np.ndarray, group: np.ndarray, pairs: np.ndarray, groups: int, limits: LearningLimits
+) -> np.ndarray:
+    """Select the entries of so many random groups that about the limit's points are in them, or its pairs."""
     turn = np.random.default_rng(0).permutation(groups)
     order = np.argsort(turn[group], kind="stable")
     first = np.zeros(len(point), bool)
     first[np.unique(point[order], return_index=True)[1]] = True
     enough = min(
-        int(np.searchsorted(np.cumsum(first), MAX_POINTS)), int(np.searchsorted(np.cumsum(pairs[order]), MAX_PAIRS))
+        int(np.searchsorted(np.cumsum(first), limits.points)),
+        int(np.searchsorted(np.cumsum(pairs[order]), limits.pairs)),
     )
     last = turn[group[order]][min(enough, len(order) - 1)]
     is_selected: np.ndarray = turn[group] <= last
-    if int(pairs[is_selected].sum()) > 2 * MAX_PAIRS:  # the last group alone has that many
-        is_selected &= _of_some_points(point, np.where(is_selected, pairs, 0))
+    if int(pairs[is_selected].sum()) > 2 * limits.pairs:  # the last group alone has that many
+        is_selected &= _of_some_points(point, np.where(is_selected, pairs, 0), limits.pairs)
     return is_selected
 
 
-def _of_some_points(point: np.ndarray, pairs: np.ndarray) -> np.ndarray:
-    """Select the entries of so many random points that about MAX_PAIRS pairs are theirs.
+def _of_some_points(point: np.ndarray, pairs: np.ndarray, max_pairs: int) -> np.ndarray:
+    """Select the entries of so many random points that about `max_pairs` pairs are theirs.
 
     A group then has as many people as these points have in it.
     """
     of_point = np.bincount(point, weights=pairs)
     order = np.random.default_rng(1).permutation(len(of_point))
     is_chosen = np.zeros(len(of_point), bool)
-    is_chosen[order[: int(np.searchsorted(np.cumsum(of_point[order]), MAX_PAIRS)) + 1]] = True
+    is_chosen[order[: int(np.searchsorted(np.cumsum(of_point[order]), max_pairs)) + 1]] = True
     is_selected: np.ndarray = is_chosen[point]
     return is_selected
 

@@ -298,6 +298,17 @@ def attack_by_downcoding(
     `k`: what groups were to have, by default as promised, else the size of the smallest; `programme` also solves the
     linear programme.
     """
+    return downcode(target, k, programme, seed)
+
+
+def downcode(
+    target: AttackTarget,
+    k: int | None = None,
+    programme: bool = False,
+    seed: int = 0,
+    max_ranges: int = MAX_RANGES_PER_COLUMN,
+) -> DowncodingOutcome:
+    """Run the attack with at most so many linear programmes for each column."""
     sight = target.sight
     if not isinstance(sight, Boxes):
         raise RequestError(
@@ -315,7 +326,7 @@ def attack_by_downcoding(
     for axis in lines:
         _attack_column(target, sight, axis, membership, min_group_size, tally)
         if programme:
-            _solve_column_programs(target, sight, axis, min_group_size, tally, rng)
+            _solve_column_programs(target, sight, axis, min_group_size, tally, rng, max_ranges)
     if not tally.targets:
         raise RequestError(
             "This attack asks for values that ranges hide; this release has no range.",
@@ -377,7 +388,13 @@ def _find_likeliest_value(expected: np.ndarray) -> int:
 
 
 def _solve_column_programs(
-    target: AttackTarget, sight: Boxes, axis: int, k: int, tally: GuessTally, rng: np.random.Generator
+    target: AttackTarget,
+    sight: Boxes,
+    axis: int,
+    k: int,
+    tally: GuessTally,
+    rng: np.random.Generator,
+    max_ranges: int,
 ) -> None:
     cover = sight.covers[axis]
     ends = sight.ends[axis]
@@ -390,7 +407,7 @@ def _solve_column_programs(
     totals = np.bincount(target.points[:, axis], weights=target.people, minlength=target.quasi[axis].size)
     width = cover.upper[label] - cover.lower[label] + 1
     column = RangeColumn(cover.lower[label], width, sizes, ends.known[label] & ends.ranged[label][:, None], totals)
-    groups = np.sort(rng.choice(ranged, min(MAX_RANGES_PER_COLUMN, len(ranged)), replace=False)).tolist()
+    groups = np.sort(rng.choice(ranged, min(max_ranges, len(ranged)), replace=False)).tolist()
     possible = find_possible_values(column, groups, k)
     possible_control = find_possible_values(column, groups, None)
     if possible is not None and possible_control is not None:

@@ -35,6 +35,17 @@ MAX_PREDICATES = 200_000
 """At most so many predicates are tried in a column: of more groups a random part."""
 
 
+@dataclass(frozen=True, slots=True)
+class PredicateLimits:
+    """How many predicates of a column are tried, and how many pairs for the control."""
+
+    exact_pairs: int = MAX_EXACT_PAIRS
+    predicates: int = MAX_PREDICATES
+
+
+DEFAULT_LIMITS = PredicateLimits()
+
+
 @dataclass(frozen=True, eq=False)
 class SinglingOutOutcome(AttackOutcome):
     """Outcome of an attack with the control, what is certain, and each column's share."""
@@ -75,6 +86,13 @@ def attack_by_singling_out(
     `others` are people who are not in the release; `seed` chooses the control's values where they are too many to try
     all.
     """
+    return single_out(seen, others, seed)
+
+
+def single_out(
+    seen: AttackTarget, others: AttackTarget | None = None, seed: int = 0, limits: PredicateLimits = DEFAULT_LIMITS
+) -> SinglingOutOutcome:
+    """Run the attack with limits on what is tried."""
     sight = seen.sight
     lines = [] if not isinstance(sight, Boxes) else [axis for axis, ends in enumerate(sight.ends) if ends is not None]
     if not isinstance(sight, Boxes):
@@ -83,7 +101,7 @@ def attack_by_singling_out(
             attempt="another attack: whoever knows somebody's quasi-identifiers finds the row.",
         )
     rng = np.random.default_rng(seed)
-    tried = [found for axis in lines if (found := _try_predicates(seen, sight, axis, others, rng)) is not None]
+    tried = [found for axis in lines if (found := _try_predicates(seen, sight, axis, others, rng, limits)) is not None]
     if not tried:
         raise RequestError(
             "This attack reads the ends of published ranges; this release has none.",
@@ -93,7 +111,12 @@ def attack_by_singling_out(
 
 
 def _try_predicates(
-    seen: AttackTarget, sight: Boxes, axis: int, others: AttackTarget | None, rng: np.random.Generator
+    seen: AttackTarget,
+    sight: Boxes,
+    axis: int,
+    others: AttackTarget | None,
+    rng: np.random.Generator,
+    limits: PredicateLimits,
 ) -> TriedPredicates | None:
     ends = sight.ends[axis]
     assert ends is not None
@@ -104,10 +127,12 @@ def _try_predicates(
     label = sight.label[axis][group]
     certain = np.minimum(ends.known[label].sum(axis=1), sizes[group])
     chosen = (
-        group if 2 * len(group) <= MAX_PREDICATES else np.sort(rng.choice(group, MAX_PREDICATES // 2, replace=False))
+        group
+        if 2 * len(group) <= limits.predicates
+        else np.sort(rng.choice(group, limits.predicates // 2, replace=False))
     )
     people = _count_people(seen, sight, axis, chosen.repeat(2), ends.value[sight.label[axis][chosen]].reshape(-1))
-    among, value, weight = _list_control_values(sight, axis, chosen, rng)
+    among, value, weight = _list_control_values(sight, axis, chosen, rng, limits.exact_pairs)
     control = _count_people(seen, sight, axis, among, value)
     outside = None
     if others is not None:
@@ -158,14 +183,14 @@ def _are_of_one_person(regions: CoveredRegions, persons: PointPersons, boxes: in
 
 
 def _list_control_values(
-    sight: Boxes, axis: int, group: np.ndarray, rng: np.random.Generator
+    sight: Boxes, axis: int, group: np.ndarray, rng: np.random.Generator, max_exact_pairs: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """List (group, value, weight): all values of the source under each group's label, or two random ones; each label counts alike."""
     column = sight.covers[axis]
     label = sight.label[axis][group]
     first = column.lower[label]
     width = np.maximum(column.upper[label] - column.lower[label] + 1, 0)
-    if int(width.sum()) > MAX_EXACT_PAIRS:
+    if int(width.sum()) > max_exact_pairs:
         two = width.repeat(2)
         drawn = first.repeat(2) + np.floor(rng.random(len(two)) * two).astype(np.int64)
         return group.repeat(2)[two > 0], drawn[two > 0], np.ones(int((two > 0).sum()))

@@ -89,9 +89,8 @@ class AnatomizedAuditor:
         reader_for(subject.kind).check_tables({"rows": rows.to_frame(), "sensitive": sensitive}, manifest)
         listed = _build_matching_histograms(rows, sensitive, manifest.sensitive, manifest.rows)
         if thorough:
-            require_sorted_rows(
-                subject, [frame] if row_by_row else read_row_batches(files["quasi"], schemas["quasi"]), frame
-            )
+            pieces = [frame] if row_by_row else read_row_batches(files["quasi"], schemas["quasi"])
+            require_sorted_rows(subject, pieces, frame)
         column = make_sensitive_column(manifest.sensitive, list_views(listed.distinct(), listed.null), listed.ordered)
         achieved = {"k-anonymity": int(class_sizes.min()), **measure_column(replace(column, paths=None))}
         utility = {"rce": listed.reconstruction_error(), "c_avg": float(listed.sizes.mean())}
@@ -395,9 +394,9 @@ class GroupValueCheck:
         stated = stated[order]
         count = self.count[order]
         position = np.minimum(np.searchsorted(stated, self.pairs), max(len(stated) - 1, 0))
-        listed_count = (
-            np.where(stated[position] == self.pairs, count[position], 0) if len(stated) else np.zeros(len(self.pairs))
-        )
+        listed_count = np.zeros(len(self.pairs))
+        if len(stated):
+            listed_count = np.where(stated[position] == self.pairs, count[position], 0)
         misplaced = int(np.maximum(self.certain - listed_count, 0).sum()) + self.unlisted
         assignment = NO_ASSIGNMENT if foreign or misplaced else self._decide_assignment()
         sentences = {

@@ -90,7 +90,9 @@ def _is_rendered_readme(path: Path, manifest: Manifest) -> bool:
     return path.read_text(encoding="utf-8") == reader_for(manifest.kind).readme(manifest)
 
 
-def _read_raw_windows(path: Path, longest: int, min_bytes: int = MIN_TEXT_BYTES) -> Iterator[ByteWindow]:
+def _read_raw_windows(
+    path: Path, longest: int, min_bytes: int = MIN_TEXT_BYTES, window_bytes: int = WINDOW_BYTES
+) -> Iterator[ByteWindow]:
     """Read a file from end to end.
 
     Windows overlap, so that no text, nor its neighbouring bytes, is divided between two.
@@ -99,7 +101,7 @@ def _read_raw_windows(path: Path, longest: int, min_bytes: int = MIN_TEXT_BYTES)
     overlap = b""
     begins = True
     with open(path, "rb") as handle:
-        while fresh := handle.read(WINDOW_BYTES):
+        while fresh := handle.read(window_bytes):
             window = overlap + fresh
             yield ByteWindow(path.name, window, min_bytes, is_text, begins, not handle.peek(1))
             overlap = window[max(len(window) - longest - CONTEXT_BYTES, 0) :]
@@ -139,7 +141,9 @@ def _read_parquet_windows(path: Path, longest: int) -> Iterator[ByteWindow]:
 class TextSearch:
     """Texts to look for, by their UTF-8 bytes."""
 
-    def __init__(self, texts: Iterable[str]):
+    def __init__(self, texts: Iterable[str], max_levels: int = _MAX_LEVELS, step_places: int = _PLACES_PER_STEP):
+        self._max_levels = max_levels
+        self._step_places = step_places
         self.texts = list(dict.fromkeys(texts))
         self._bytes = list(map(str.encode, self.texts))
         self._sizes = np.array(list(map(len, self._bytes)), np.int64)
@@ -147,10 +151,12 @@ class TextSearch:
 
     def _plant(self, wanted: np.ndarray) -> None:
         self._wanted = wanted
-        self._long = _TextTree(self._bytes, np.flatnonzero(wanted & (self._sizes >= 8)), 8)
-        self._short = _TextTree(
-            self._bytes, np.flatnonzero(wanted & (self._sizes >= MIN_TEXT_BYTES) & (self._sizes < 8)), 4
-        )
+        is_long = self._sizes >= 8
+        self._long = self._build_tree(wanted & is_long, 8)
+        self._short = self._build_tree(wanted & (self._sizes >= MIN_TEXT_BYTES) & ~is_long, 4)
+
+    def _build_tree(self, chosen: np.ndarray, width: int) -> _TextTree:
+        return _TextTree(self._bytes, np.flatnonzero(chosen), width, self._max_levels, self._step_places)
 
     def __len__(self) -> int:
         return self._long.planted + self._short.planted
@@ -236,8 +242,10 @@ class _Level:
 class _TextTree:
     """The tree of some of the texts, each at least one block of `width` bytes long."""
 
-    def __init__(self, needles: Sequence[bytes], chosen: np.ndarray, width: int):
+    def __init__(self, needles: Sequence[bytes], chosen: np.ndarray, width: int, max_levels: int, step_places: int):
         self.width = width
+        self.max_levels = max_levels
+        self.step_places = step_places
         self.needles = needles
         self.planted = len(chosen)
         self.dtype = np.dtype(f"<u{width}")
@@ -276,7 +284,7 @@ class _TextTree:
             ending = remaining == rest
             level.ends[rest] = _Edges.from_arrays(node[ending], block[ending] & _make_block_mask(rest), chosen[ending])
         continues = remaining >= self.width
-        if len(self.levels) >= _MAX_LEVELS:
+        if len(self.levels) >= self.max_levels:
             for parent, text in zip(node[continues].tolist(), chosen[continues].tolist(), strict=True):
                 level.below.setdefault(parent, []).append(text)
             continues[:] = False
@@ -294,8 +302,8 @@ class _TextTree:
         if not self.planted or len(data) < self.width:
             return hits
         block = self._read_blocks(data)
-        for begin in range(0, len(data) - self.width + 1, _PLACES_PER_STEP):
-            words = block[begin : min(begin + _PLACES_PER_STEP, len(data) - self.width + 1)].astype(np.uint64)
+        for begin in range(0, len(data) - self.width + 1, self.step_places):
+            words = block[begin : min(begin + self.step_places, len(data) - self.width + 1)].astype(np.uint64)
             near = np.flatnonzero(self.possible[(words * _HASH_MULTIPLIER) >> self.shift])
             self._walk(data, block, near + begin, hits, tried)
             if len(hits) >= max_hits:

@@ -43,7 +43,7 @@ SEARCH_NODES = 600
 SEARCH_WORK = 1 << 21  # numbers whose bounds are tightened in a search, each time anew
 
 
-def decide_assignment(published: PairTally, listed: PairTally, people: PairTally) -> str:
+def decide_assignment(published: PairTally, listed: PairTally, people: PairTally, max_rows: int = MAX_ROWS) -> str:
     """Decide whether the people could have been put into the groups.
 
     Parameters: rows by (combination, group), rows by (group, value) and people by (combination, value). Returns
@@ -51,18 +51,18 @@ def decide_assignment(published: PairTally, listed: PairTally, people: PairTally
     """
     try:
         problem = fix_determined_people(AssignmentProblem.from_tallies(published, listed, people))
-        return _decide(problem)
+        return _decide(problem, max_rows)
     except NoAssignmentError:
         return NO_ASSIGNMENT
 
 
-def _decide(problem: AssignmentProblem) -> str:
+def _decide(problem: AssignmentProblem, max_rows: int) -> str:
     """Decide what is left by exchanges and, in the components where they fail, by bounds and a search."""
     if not len(problem.published):
         return ASSIGNMENT_EXISTS
     rows = int(problem.published.count.sum())
     in_group = _sum_by(problem.published.second, problem.published.count, problem.groups)
-    if rows > MAX_ROWS or float((in_group.astype(np.float64) ** 2).sum()) > MAX_PAIRS:
+    if rows > max_rows or float((in_group.astype(np.float64) ** 2).sum()) > MAX_PAIRS:
         return ASSIGNMENT_UNDECIDED
     exchange = ValueExchange(problem)
     if exchange.run(MAX_FIRST_LOOKS + 8 * rows):

@@ -98,12 +98,12 @@ def _convert_to_integers(series: pl.Series) -> pl.Series:
     return series.rank("dense").cast(pl.Int64)
 
 
-def pack_columns(columns: Sequence[NumberedColumn], rows: int) -> np.ndarray:
+def pack_columns(columns: Sequence[NumberedColumn], rows: int, max_word: int = _MAX_WORD) -> np.ndarray:
     """Pack each row's combination of codes into one number, in the order of the columns' codes."""
     word = np.zeros(rows, np.int64)
     word_limit = 1
     for column in columns:
-        if word_limit * len(column) > _MAX_WORD:
+        if word_limit * len(column) > max_word:
             distinct, word = np.unique(word, return_inverse=True)
             word_limit = len(distinct)
         word *= len(column)
@@ -112,9 +112,11 @@ def pack_columns(columns: Sequence[NumberedColumn], rows: int) -> np.ndarray:
     return word
 
 
-def enumerate_words(words: np.ndarray, word_limit: int) -> tuple[np.ndarray, np.ndarray]:
+def enumerate_words(
+    words: np.ndarray, word_limit: int, max_marked: int = _MAX_MARKED_WORDS
+) -> tuple[np.ndarray, np.ndarray]:
     """Return the distinct words (all below `word_limit`) in order, and the place of each word among them."""
-    if word_limit > _MAX_MARKED_WORDS:
+    if word_limit > max_marked:
         distinct, place = np.unique(words, return_inverse=True)
         return distinct, place.reshape(-1)
     occurs = np.zeros(word_limit, bool)
@@ -123,20 +125,22 @@ def enumerate_words(words: np.ndarray, word_limit: int) -> tuple[np.ndarray, np.
     return np.flatnonzero(occurs), take_in_pieces(place, words)
 
 
-def combine_columns(columns: Sequence[NumberedColumn], rows: int) -> tuple[int, np.ndarray]:
+def combine_columns(
+    columns: Sequence[NumberedColumn], rows: int, max_word: int = _MAX_WORD, max_marked: int = _MAX_MARKED_WORDS
+) -> tuple[int, np.ndarray]:
     """Return how many combinations occur, and each row's combination by number, in the order of the columns' codes."""
     word = np.zeros(rows, np.int64)
     word_limit = 1
     for column in columns:
         next_limit = word_limit * len(column)
-        leaves_marked_range = word_limit <= _MAX_MARKED_WORDS < next_limit
-        if next_limit > _MAX_WORD or leaves_marked_range:  # words that do not occur are left out while that is cheap
-            distinct, word = enumerate_words(word, word_limit)
+        leaves_marked_range = word_limit <= max_marked < next_limit
+        if next_limit > max_word or leaves_marked_range:  # words that do not occur are left out while that is cheap
+            distinct, word = enumerate_words(word, word_limit, max_marked)
             word_limit = len(distinct)
         word *= len(column)
         word += column.codes
         word_limit *= len(column)
-    distinct, word = enumerate_words(word, word_limit)
+    distinct, word = enumerate_words(word, word_limit, max_marked)
     return len(distinct), word
 
 
@@ -160,11 +164,11 @@ class PublishedGroups:
     def __len__(self) -> int:
         return len(self.sizes)
 
-    def counts(self, values: NumberedColumn) -> GroupCounts:
+    def counts(self, values: NumberedColumn, max_word: int = _MAX_WORD) -> GroupCounts:
         """Count how many rows of each group hold each value."""
         word = self.word
         m = len(values)
-        if len(word) and (int(word.max()) + 1) * m > _MAX_WORD:
+        if len(word) and (int(word.max()) + 1) * m > max_word:
             word = np.unique(word, return_inverse=True)[1]
         pair = word * m
         pair += values.codes
@@ -182,11 +186,13 @@ def _count_words(words: np.ndarray, times: np.ndarray | None) -> tuple[np.ndarra
     return distinct, np.bincount(code, weights=times, minlength=len(distinct)).astype(np.int64)
 
 
-def group_rows(columns: Sequence[NumberedColumn], rows: int, times: np.ndarray | None = None) -> PublishedGroups:
+def group_rows(
+    columns: Sequence[NumberedColumn], rows: int, times: np.ndarray | None = None, max_word: int = _MAX_WORD
+) -> PublishedGroups:
     """Group rows by the combination of these columns; each row stands for `times` published ones."""
-    word = pack_columns(columns, rows)
+    word = pack_columns(columns, rows, max_word)
     distinct, sizes = _count_words(word, times)
-    if prod(len(column) for column in columns) <= _MAX_WORD:
+    if prod(len(column) for column in columns) <= max_word:
         labels = unpack_words(distinct, columns)
     else:
         row = np.empty(len(distinct), np.int64)

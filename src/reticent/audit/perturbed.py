@@ -302,7 +302,9 @@ class PerturbationComparison:
     def judge_redrawing(self, withheld: int) -> PerturbationResult:
         """Test all that was added; `withheld` rows are stated to be missing."""
         distribution = self.perturbation.distribution
-        stated = distribution is None or withheld > 0 or _has_distribution(self.counts, self.rows, distribution)
+        is_as_stated = True
+        if distribution is not None and withheld <= 0:
+            is_as_stated = [Fraction(n, max(self.rows, 1)) for n in self.counts.tolist()] == list(distribution)
         blocks = join_blocks(self.blocks)
         absent = blocks.absent + self.unread
         unmatched = blocks.unmatched + abs(absent - withheld) + blocks.unknown
@@ -312,7 +314,7 @@ class PerturbationComparison:
         return PerturbationResult(
             rows=self.rows,
             unmatched=unmatched,
-            distribution=stated,
+            distribution=is_as_stated,
             linked=linked,
             tested=tested,
             worst=worst,
@@ -337,10 +339,6 @@ def _encode_values(column: ColumnEntry, values: Sequence[str], *series: pl.Serie
     )
 
 
-def _has_distribution(counts: np.ndarray, rows: int, distribution: Sequence[Fraction]) -> bool:
-    return [Fraction(count, max(rows, 1)) for count in counts.tolist()] == list(distribution)
-
-
 @dataclass(frozen=True, eq=False)
 class _ForgeryTest:
     """The tests of a forged release: in which parts it `applies`, and what the tests of that scope would show of it."""
@@ -351,8 +349,14 @@ class _ForgeryTest:
     applies: np.ndarray
 
     def detect(self, tests: Mapping[tuple[str, str], int]) -> np.ndarray:
-        """Tell in which parts the tests would have detected the forgery."""
-        return _adjust_logs(self.tested, self.scope, tests) <= log(PERTURBATION_SIGNIFICANCE)
+        """Tell in which parts the tests would have detected the forgery.
+
+        The least ln p of each part is multiplied by the number of tests of its family and of families.
+        """
+        adjusted = [
+            logs + log(max(tests[self.scope, kind], 1)) + log(TEST_FAMILIES) for kind, logs in self.tested.logs.items()
+        ]
+        return np.min(adjusted, axis=0) <= log(PERTURBATION_SIGNIFICANCE)
 
 
 def _run_tests(
@@ -401,12 +405,6 @@ def _list_forgeries(partition: BlockPartition, sums: PartitionSums, applies: np.
     is_large = sums.rows * 2 * COARSE_BANDS >= sums.rows.sum()
     description = f"that one of the parts by {partition.name} was not redrawn"
     return [_ForgeryTest(description, partition.scope, sums.run_tests(1.0), applies & is_large)]
-
-
-def _adjust_logs(tested: PartitionTests, scope: str, tests: Mapping[tuple[str, str], int]) -> np.ndarray:
-    """Return the least ln p of each part, multiplied by the number of tests of its family and of families."""
-    adjusted = [logs + log(max(tests[scope, kind], 1)) + log(TEST_FAMILIES) for kind, logs in tested.logs.items()]
-    return np.min(adjusted, axis=0)
 
 
 def _find_worst_test(

@@ -309,11 +309,10 @@ def _report_draws(test: DrawAssessment | None) -> SourceFinding:
         "found_from": regions.detectable_groups,
     }
     neighbours = f"the least likely region, {pluralize(regions.groups, 'neighbouring group')} by {regions.region}, has a p-value of {p_value:.2g}"
-    detection = (
-        "values left as they were in one region only would not be seen"
-        if regions.detectable_groups is None
-        else f"values left as they were in any {regions.detectable_groups:,} neighbouring groups would be"
-    )
+    if regions.detectable_groups is None:
+        detection = "values left as they were in one region only would not be seen"
+    else:
+        detection = f"values left as they were in any {regions.detectable_groups:,} neighbouring groups would be"
     return SourceFinding(
         "drawn",
         test.passed,

@@ -68,15 +68,16 @@ def require_columns(names: Sequence[str], present: Sequence[str]) -> None:
         )
 
 
-def is_small_source(source: Source, frame: Any = None) -> bool:
+def is_small_source(source: Source, frame: Any = None, max_bytes: int = MAX_COUNTED_BYTES) -> bool:
     """Whether a source is small enough to be read whole; a larger one is read as a stream."""
     if frame is not None or source.url is not None or source.path is None:
         return True
     files = resolve_files(source.path)
-    return COPIES_IN_MEMORY * sum(_estimate_bytes(path, files.suffix) for path in files.paths) <= MAX_COUNTED_BYTES
+    needed_bytes = COPIES_IN_MEMORY * sum(_estimate_bytes(path, files.suffix, max_bytes) for path in files.paths)
+    return needed_bytes <= max_bytes
 
 
-def _estimate_bytes(path: Path, suffix: str) -> float:
+def _estimate_bytes(path: Path, suffix: str, max_bytes: int) -> float:
     """Estimate how many bytes the rows of a file take when they are read.
 
     Formats other than Parquet and CSV count as small.
@@ -86,7 +87,7 @@ def _estimate_bytes(path: Path, suffix: str) -> float:
         return _estimate_parquet_bytes(path)
     if suffix not in CSV_SUFFIXES:
         return 0
-    if size * (2 + TEXT_OVERHEAD_BYTES) * COPIES_IN_MEMORY <= MAX_COUNTED_BYTES:
+    if size * (2 + TEXT_OVERHEAD_BYTES) * COPIES_IN_MEMORY <= max_bytes:
         return 2 * size
     with open_text(path) as handle:
         beginning = handle.read(1 << 20)

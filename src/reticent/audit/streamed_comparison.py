@@ -2,7 +2,7 @@
 
 `compare_with_source` sets both beside each other. As streams (`StreamedComparison`), only the distinct rows of one part
 and batches of rows are in memory. A part is chosen by a hash of the keys' texts, and every part is a pass over both
-tables; there are so many parts that each has about MAX_DISTINCT_ROWS_PER_PART distinct rows.
+tables; there are so many parts that each has about `ComparisonSizes.part_rows` distinct rows.
 """
 
 from __future__ import annotations
@@ -31,15 +31,21 @@ from reticent.data.source import collect_frame, is_text, iterate_batches
 from reticent.format.data_files import scan_data
 from reticent.release.kind import find_data_files, list_schemas, reader_for
 
-MAX_DISTINCT_ROWS_PER_PART = 1 << 22  # distinct rows of a part
-MAX_TEXTS_AT_ONCE = 1 << 20  # texts that are searched at once
-BATCH_ROWS = 1 << 20  # rows that are read at once
 MULTIPLICITY_COLUMN = "\x00times"
 PLACE_COLUMN = "\x00place"
 PLACE_SUM_COLUMN = "\x00sum"
 EARLY_COLUMN = "\x00early"
 READING_STEP = "Reading the source"
 COUNTING_STEP = "Counting the source"
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonSizes:
+    """How much of two tables is compared at a time."""
+
+    part_rows: int = 1 << 22  # distinct rows of a part
+    texts: int = 1 << 20  # texts that are searched at once
+    batch_rows: int = 1 << 20  # rows that are read at once
 
 
 def compare_with_source(recount: RecomputedRelease, source: pl.DataFrame | pl.LazyFrame) -> SourceComparison:
@@ -66,6 +72,7 @@ class StreamedComparison:
     published: int
     _values: dict[str, tuple[pl.Series, np.ndarray]] = field(default_factory=dict)
     _reads: dict[str, bool] = field(default_factory=dict)
+    sizes: ComparisonSizes = ComparisonSizes()
 
     @cached_property
     def rows(self) -> int:
@@ -80,16 +87,16 @@ class StreamedComparison:
         return self.ours.collect_schema().names()
 
     def pieces(self, name: str) -> Iterator[pl.Series]:
-        for piece in iterate_batches(self.ours.select(name), "Reading the release", BATCH_ROWS):
+        for piece in iterate_batches(self.ours.select(name), "Reading the release", self.sizes.batch_rows):
             yield piece[name]
 
     def parts(self, keys: RowKeys, names: Sequence[str]) -> Iterator[tuple[ComparedRows, ComparedRows]]:
         ours = self.ours
         theirs = self.lazy.select(names)
         parts = 1
-        if keys and max(self.rows, self.published) > MAX_DISTINCT_ROWS_PER_PART:
+        if keys and max(self.rows, self.published) > self.sizes.part_rows:
             distinct_rows = max(_estimate_distinct_rows(ours), _estimate_distinct_rows(theirs))
-            parts = distinct_rows // MAX_DISTINCT_ROWS_PER_PART + 1
+            parts = distinct_rows // self.sizes.part_rows + 1
         for part in range(parts):
             yield self._count_part(ours, keys, 0, part, parts), self._count_part(theirs, keys, 1, part, parts)
 
@@ -120,7 +127,7 @@ class StreamedComparison:
         return self._reads[name]
 
     def _can_read_all(self, name: str, strictly: TextFunction) -> bool:
-        for piece in iterate_batches(self.lazy.select(name), READING_STEP, BATCH_ROWS):
+        for piece in iterate_batches(self.lazy.select(name), READING_STEP, self.sizes.batch_rows):
             try:
                 strictly(_normalize_values(piece[name]))
             except Exception:
@@ -135,7 +142,8 @@ class StreamedComparison:
         if not keys:
             return min(self.rows, self.published)
         ours, theirs = (
-            _read_hashes(lazy.select(_hash_keys(keys, side))) for side, lazy in enumerate((self.ours, self.lazy))
+            _read_hashes(lazy.select(_hash_keys(keys, side)), self.sizes.batch_rows)
+            for side, lazy in enumerate((self.ours, self.lazy))
         )
         our_hashes = next(ours, None)
         their_hashes = next(theirs, None)
@@ -162,7 +170,7 @@ class StreamedComparison:
         if not names:
             return 1
         distinct_counts = self.lazy.select(pl.col(name).hash().approx_n_unique() for name in names)
-        return int(sum(collect_frame(distinct_counts, READING_STEP, "streaming").row(0))) // MAX_TEXTS_AT_ONCE + 1
+        return int(sum(collect_frame(distinct_counts, READING_STEP, "streaming").row(0))) // self.sizes.texts + 1
 
 
 def _hash_keys(keys: RowKeys, side: int) -> pl.Expr:
@@ -188,8 +196,8 @@ def _normalize_values(series: pl.Series) -> pl.Series:
     return series.fill_nan(None) if series.dtype.is_float() else series
 
 
-def _read_hashes(lazy: pl.LazyFrame) -> Iterator[np.ndarray]:
-    for frame in iterate_batches(lazy, READING_STEP, BATCH_ROWS):
+def _read_hashes(lazy: pl.LazyFrame, batch_rows: int) -> Iterator[np.ndarray]:
+    for frame in iterate_batches(lazy, READING_STEP, batch_rows):
         yield frame.to_series().to_numpy()
 
 

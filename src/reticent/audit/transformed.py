@@ -66,7 +66,7 @@ from reticent.format.schema_checks import parse_fraction
 from reticent.release.kind import find_data_files, list_schemas, reader_for
 
 _MAX_SUM = 1 << 62
-CHUNK_CELLS = 1 << 22
+CHUNK_CELLS = 1 << 22  # groups times nodes that are matched together
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,23 +82,25 @@ class TransformedAuditor:
         quasi = [column.name for column in subject.quasi]
         row_by_row = should_read_rows(subject, files["quasi"], schemas["quasi"], each_row=each_row, thorough=thorough)
         if row_by_row:
-            frame = read_data(files["quasi"], schemas["quasi"])
+            rows_with_group = read_data(files["quasi"], schemas["quasi"])
             times = None
+            frame = rows_with_group
             group = frame[GROUP_COLUMN]
         else:
-            counted, times = count_distinct_rows(files["quasi"], schemas["quasi"], only=[*quasi, GROUP_COLUMN])
-            frame = counted.drop(GROUP_COLUMN)
+            names = [*quasi, GROUP_COLUMN]
+            rows_with_group, times = count_distinct_rows(files["quasi"], schemas["quasi"], only=names)
+            frame = rows_with_group.drop(GROUP_COLUMN)
             group = read_data(files["quasi"], schemas["quasi"], only=[GROUP_COLUMN])[GROUP_COLUMN]
         checked = {"quasi": group.to_frame(), "sensitive": sensitive, "bounds": bounds}
         reader_for(subject.kind).check_tables(checked, manifest)
         annotated = AnnotatedHierarchy.from_manifest(manifest)
         rows = _count_group_rows(group, manifest.rows)
-        combinations = count_combinations(frame if row_by_row else counted, quasi, times)
+        combinations = count_combinations(rows_with_group, quasi, times)
         class_sizes = combinations[ROWS_COLUMN].to_numpy()
         require_declared_groups(combinations, rows, manifest.method.parameters)
         targeted = _read_targeted_groups(annotated, sensitive, rows)
-        names = require_known_groups(files["quasi"], schemas["quasi"], manifest, len(rows))
-        targeted = replace(targeted, names=names)
+        group_names = require_known_groups(files["quasi"], schemas["quasi"], manifest, len(rows))
+        targeted = replace(targeted, names=group_names)
         _require_node_labels(annotated, sensitive, targeted, manifest)
         if faults := count_faulty_bounds(bounds, sensitive, rows, manifest):
             raise BundleDamaged(
@@ -106,13 +108,12 @@ class TransformedAuditor:
                 why=f"{pluralize(faults, 'row', 'differs', 'differ')}.",
             )
         if thorough:
-            require_sorted_rows(
-                subject, [frame] if row_by_row else read_row_batches(files["quasi"], schemas["quasi"]), frame
-            )
+            pieces = [frame] if row_by_row else read_row_batches(files["quasi"], schemas["quasi"])
+            require_sorted_rows(subject, pieces, frame)
         name = manifest.sensitive.name
         column = SensitiveColumn(name, make_target_views(targeted), None)
         achieved = {"k-anonymity": int(class_sizes.min()), **measure_targets(targeted, manifest.sensitive.type)}
-        utility = {**_measure_ranges(annotated, sensitive, targeted, manifest), "c_avg": float(rows.mean())}
+        utility = {**_measure_ranges(annotated, targeted, manifest), "c_avg": float(rows.mean())}
         domain = pl.DataFrame({name: reader_for(subject.kind).domain({}, manifest)})
         return RecomputedRelease(
             subject=subject,
@@ -233,9 +234,7 @@ def _format_node_label(annotated: AnnotatedHierarchy, node: int, numeric: bool) 
     return ANY_LABEL if covers_domain else format_set_label(annotated.texts[first : last + 1])
 
 
-def _measure_ranges(
-    annotated: AnnotatedHierarchy, sensitive: pl.DataFrame, targeted: TargetedGroups, manifest: Manifest
-) -> dict[str, float]:
+def _measure_ranges(annotated: AnnotatedHierarchy, targeted: TargetedGroups, manifest: Manifest) -> dict[str, float]:
     """Compute the sum of ranges (problem 4.1) and the share of fakes among the published values."""
     if manifest.sensitive.type == "numeric":
         place = np.array([float(parse_fraction(text)) for text in annotated.texts])

@@ -8,6 +8,7 @@ constructors, job files, the JSON Schema, manifests and docs: tests hold them to
 
 from __future__ import annotations
 
+from reticent.catalogue.attack_options import AttackOption
 from reticent.catalogue.entries import (
     ATTACKS,
     DEFAULT_ENGINE,
@@ -43,6 +44,7 @@ __all__ = [
     "PROMISES",
     "REPORT_FILE_NAME",
     "STAGES",
+    "AttackOption",
     "AttackRow",
     "EngineRow",
     "Field",

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
+from reticent.catalogue.attack_options import ATTACK_OPTIONS, AttackOption
 from reticent.catalogue.fields import Field, Relation
 from reticent.catalogue.job_fields import (
     COLUMN_FIELDS,
@@ -100,6 +101,11 @@ class AttackRow:
     `guesses`: from the release and the targets' quasi-identifiers alone the attack guesses their sensitive values, so
     that its success and another's can be compared. `cost`: where all attacks are tried, those of lower cost are tried
     first; how long they take was measured.
+
+    `options` are what `rt.attack` and the command take for this attack, by the parameter of its function. The command's
+    help lists options of a lower `help_place` first. `options_need_name`: the command takes the options only where this
+    attack is named (`--as`), not where all are tried. `options_refusal` is the sentence that refuses the options with
+    another attack ({given} are those that were used), where the usual one, which names all of them, is not right.
     """
 
     function: str
@@ -110,6 +116,10 @@ class AttackRow:
     guesses: bool = True
     independent_targets: bool = False
     cost: int = 1
+    options: Mapping[str, AttackOption] = field(default_factory=dict)
+    help_place: int = 9
+    options_need_name: bool = False
+    options_refusal: str = ""
 
     def select_promises(self, promised: Iterable[str]) -> list[str]:
         """Select the promises among these that are about this adversary."""
@@ -263,6 +273,7 @@ ATTACKS = {
         "reticent.attacks.definetti:attack_by_definetti",
         "learns from all groups, again and again, who has which value in each",
         cost=9,
+        options=ATTACK_OPTIONS["definetti"],
     ),
     "skewness": AttackRow(
         "reticent.attacks.group_reading:attack_by_skewness",
@@ -276,6 +287,7 @@ ATTACKS = {
         ("t-closeness", "semantic-beta-likeness", "proximity-beta-likeness"),
         independent_targets=True,
         cost=2,
+        options=ATTACK_OPTIONS["similarity"],
     ),
     "background": AttackRow(
         "reticent.attacks.background:attack_by_background_knowledge",
@@ -283,28 +295,40 @@ ATTACKS = {
         ("bt-privacy", "skyline"),
         guesses=False,
         cost=8,
+        options=ATTACK_OPTIONS["background"],
+        help_place=1,
+        options_refusal="{given} are for --as background.",
     ),
     "singling-out": AttackRow(
         "reticent.attacks.singling_out:attack_by_singling_out",
         "takes the ends of published ranges for people's values",
         guesses=False,
+        options=ATTACK_OPTIONS["singling-out"],
+        help_place=4,
     ),
     "linkability": AttackRow(
         "reticent.attacks.linkability:attack_by_linking",
         "has two lists with some of the columns each, and links their people",
+        options=ATTACK_OPTIONS["linkability"],
     ),
     "inference": AttackRow(
         "reticent.attacks.group_reading:attack_by_inference",
         "knows all of a person but the sensitive value, and asks the groups that may hold the person",
         _GROUP_READING_PROMISES,
+        options=ATTACK_OPTIONS["inference"],
+        help_place=4,
     ),
     "downcoding": AttackRow(
         "reticent.attacks.downcoding:attack_by_downcoding",
         "knows that no group could be cut further, and asks for the values that ranges hide",
         cost=4,
+        options=ATTACK_OPTIONS["downcoding"],
     ),
     "overlap": AttackRow(
-        "reticent.attacks.overlap:attack_by_overlap", "asks which of overlapping groups each person may be in", cost=4
+        "reticent.attacks.overlap:attack_by_overlap",
+        "asks which of overlapping groups each person may be in",
+        cost=4,
+        options=ATTACK_OPTIONS["overlap"],
     ),
     "composition": AttackRow(
         "reticent.attacks.composition.attack:attack_by_composition",
@@ -312,12 +336,15 @@ ATTACKS = {
         reads_people=True,
         guesses=False,
         cost=3,
+        options=ATTACK_OPTIONS["composition"],
+        help_place=5,
     ),
     "minimality": AttackRow(
         "reticent.attacks.minimality.attack:attack_by_minimality",
         "knows the method, and reasons why it made just these groups",
         reads_people=True,
         cost=6,
+        options=ATTACK_OPTIONS["minimality"],
     ),
     "corruption": AttackRow(
         "reticent.attacks.corruption:attack_by_corruption",
@@ -326,6 +353,9 @@ ATTACKS = {
         reads_people=True,
         guesses=False,
         cost=7,
+        options=ATTACK_OPTIONS["corruption"],
+        help_place=3,
+        options_need_name=True,
     ),
     "eligibility": AttackRow(
         "reticent.attacks.eligibility.attack:attack_by_eligibility",
@@ -334,6 +364,7 @@ ATTACKS = {
         needs_source=False,
         guesses=False,
         cost=6,
+        options=ATTACK_OPTIONS["eligibility"],
     ),
     "matrix": AttackRow(
         "reticent.attacks.perturbation:attack_by_matrix",
@@ -341,12 +372,14 @@ ATTACKS = {
         ("beta-likeness",),
         reads_people=True,
         cost=5,
+        options=ATTACK_OPTIONS["matrix"],
     ),
     "matrix-learned": AttackRow(
         "reticent.attacks.perturbation:attack_by_learned_matrix",
         "knows how values were redrawn, and learns from all rows how they go with each quasi-identifier",
         reads_people=True,
         cost=6,
+        options=ATTACK_OPTIONS["matrix-learned"],
     ),
     "algorithm": AttackRow(
         "reticent.attacks.algorithm:attack_by_algorithm",

@@ -61,13 +61,13 @@ def advise(
     """
     from reticent.cli.options import split_names
     from reticent.cli.output import say, say_json, say_table, show_progress
-    from reticent.compare.advise import advise as advised
+    from reticent.compare.advise import advise as make_advice
     from reticent.job.job import Job
 
-    read = Job.read(job)
+    parsed_job = Job.read(job)
     with show_progress(json) as progress:
-        found = advised(
-            read,
+        advice = make_advice(
+            parsed_job,
             purpose=purpose,
             methods=split_names(methods),
             rows=rows,
@@ -77,13 +77,13 @@ def advise(
             progress=progress,
         )
     if json:
-        say_json(found.to_dict())
+        say_json(advice.to_dict())
         return
     say_table(
         ("name", "kind", "figure", "least", "most"),
         [
             (row["name"], row["kind"] or row["role"], *(f"{row[end]:.4f}" for end in ("value", "low", "high")))
-            for row in found.ranked
+            for row in advice.ranked
         ],
     )
-    say("", *found.sentences())
+    say("", *advice.sentences())

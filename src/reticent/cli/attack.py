@@ -1,11 +1,15 @@
 """`reticent attack RELEASE`: try what an adversary would, against the data the release was made from.
 
-`describe_outcome` writes what each attack reports beside its guesses.
+The options of an attack stand in its row of the catalogue: `make_command` adds them to the command, and
+`collect_attack_options` refuses those that the attack does not take. What an attack
+reports beside its guesses is described by its function in `_DESCRIBERS_BY_PARAGRAPH`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial, wraps
+from inspect import Parameter, signature
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -24,7 +28,7 @@ from reticent.cli.options import (
     collect_reading_options,
 )
 from reticent.errors import pluralize
-from reticent.progress import ProgressEvent
+from reticent.progress import ProgressCallback, ProgressEvent
 
 OUTCOME_FIELDS = ("attack", "targets", "success", "low", "high", "baseline", "worst_posterior", "promised")
 TABLE_HEAD = ("attack", "targets", "success", "95 % from", "to", "baseline", "worst belief", "promised")
@@ -32,6 +36,11 @@ PROMISE_FIELD = "promise_speaks_of_it"
 PROMISE_WORDS = {True: "yes", False: "no", None: "-"}
 ATTACK_NAMES = ", ".join(catalogue.ATTACKS)
 EXAMPLE = "reticent attack patients-release --source patients.csv --as naive-bayes"
+PLAIN_TABLE_HELP_PLACE = 2  # of the options that describe a plain file, among those of attacks
+SOURCE_NEEDED_SENTENCE = "This attack needs the data that the release was made from (--source DATA)."
+DEFAULT_RHO1 = "0.2"
+_VALUE_TYPES = {"text": str, "number": str, "whole": int, "file": Path, "number by column": str}
+"""Types of the command's values; an attack parses a number itself, exactly."""
 
 
 def attack(
@@ -56,40 +65,6 @@ def attack(
         str | None,
         typer.Option("--as", metavar="NAME", help=f"{ATTACK_NAMES}; all of them if left out.", show_default=False),
     ] = None,
-    bandwidth: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--bandwidth",
-            metavar="B",
-            help="background: how much is known; 0.3, whole, or COLUMN=0.2, which may be repeated.",
-            show_default=False,
-        ),
-    ] = None,
-    t: Annotated[
-        str | None,
-        typer.Option(
-            "--t", metavar="T", help="background: people whose beliefs move further are vulnerable.", show_default=False
-        ),
-    ] = None,
-    smoothing: Annotated[
-        str | None,
-        typer.Option(
-            "--smoothing",
-            metavar="B",
-            help="background: a bandwidth on the sensitive column; 0 is none.",
-            show_default=False,
-        ),
-    ] = None,
-    posterior: Annotated[
-        str | None,
-        typer.Option("--posterior", metavar="NAME", help="background: omega, balanced or exact.", show_default=False),
-    ] = None,
-    prior: Annotated[
-        str | None,
-        typer.Option(
-            "--prior", metavar="FILE", help="background: beliefs of one's own, or `uniform`.", show_default=False
-        ),
-    ] = None,
     job: Annotated[
         Path | None,
         typer.Option(
@@ -112,75 +87,6 @@ def attack(
             show_default=False,
         ),
     ] = None,
-    external: Annotated[
-        Path | None,
-        typer.Option(
-            "--external",
-            metavar="FILE",
-            help="corruption: everybody whom the adversary knows of; the source if left out.",
-            show_default=False,
-        ),
-    ] = None,
-    corrupted: Annotated[
-        Path | None,
-        typer.Option(
-            "--corrupted",
-            metavar="FILE",
-            help="corruption: people whose value is known; everyone but the victim if left out.",
-            show_default=False,
-        ),
-    ] = None,
-    victim: Annotated[
-        str | None,
-        typer.Option(
-            "--victim",
-            metavar="COLUMN=VALUE,...",
-            help="corruption: one person of the list; each in turn if left out.",
-            show_default=False,
-        ),
-    ] = None,
-    skew: Annotated[
-        str | None,
-        typer.Option(
-            "--lambda",
-            metavar="P",
-            help="corruption: the most that is believed of one value beforehand (0.1).",
-            show_default=False,
-        ),
-    ] = None,
-    rho1: Annotated[
-        str | None,
-        typer.Option(
-            "--rho1",
-            metavar="P",
-            help="corruption: the most that is believed of a condition beforehand (0.2).",
-            show_default=False,
-        ),
-    ] = None,
-    others: Annotated[
-        Path | None,
-        typer.Option(
-            "--others",
-            metavar="FILE",
-            help="singling-out, inference: people who are not in the data, for its baseline.",
-            show_default=False,
-        ),
-    ] = None,
-    joined: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--with",
-            metavar="OTHER",
-            help="composition: another release of the same people; may be repeated.",
-            show_default=False,
-        ),
-    ] = None,
-    force_join: Annotated[
-        bool,
-        typer.Option(
-            "--force-join", help="composition: join releases that the ledger notes as made from different rows."
-        ),
-    ] = False,
     budget: Annotated[
         float | None,
         typer.Option(
@@ -198,17 +104,16 @@ def attack(
     table: FromTable = None,
     query: FromQuery = None,
     json: Json = False,
+    **arguments: Any,
 ) -> int:
     """Attack a release as an adversary who knows everyone's quasi-identifiers, and count how often its guess is right.
 
     Compare success with the baseline: always guessing the most frequent value. What a promise bounds is the belief in a value, not
     what statistics over everyone teach.
     """
-    from reticent.attacks import ATTACKS
-    from reticent.attacks import attack as run
-    from reticent.attacks.series import run_attacks
+    from reticent.attacks import attack as run_attack
     from reticent.cli.options import parse_hierarchy_files, split_names
-    from reticent.cli.output import format_number, say, say_json, say_table, show_progress
+    from reticent.cli.output import say_json, show_progress
     from reticent.errors import RequestError
     from reticent.job.job import Job
     from reticent.ledger.source_options import resolve_source
@@ -217,68 +122,30 @@ def attack(
         raise RequestError(
             f"There is no {release}.", attempt="the folder that `reticent publish` made, or a plain file."
         )
-    knowledge = {
-        "bandwidth": _parse_bandwidths(bandwidth),
-        "t": t,
-        "smoothing": smoothing,
-        "posterior": posterior,
-        "prior": prior,
-    }
-    knowledge = {word: value for word, value in knowledge.items() if value is not None}
-    if knowledge and name not in (None, "background"):
-        raise RequestError(f"{', '.join(f'--{word}' for word in knowledge)} are for --as background.")
-    learned = {"external": external, "corrupted": corrupted, "victim": victim, "lambda_": skew, "rho1": rho1}
-    learned = {option: value for option, value in learned.items() if value is not None}
-    if learned and name != "corruption":
-        raise RequestError("--external, --corrupted, --victim, --lambda and --rho1 are for --as corruption.")
-    if others is not None and name not in (None, "singling-out", "inference"):
-        raise RequestError("--others is for --as singling-out and --as inference.")
-    if (joined or force_join) and name not in (None, "composition"):
-        raise RequestError("--with and --force-join are for --as composition.")
-    as_job = None if job is None else Job.read(job)
-    marks = tuple(missing or ())
-    how = collect_reading_options(
+    options = collect_attack_options(name, arguments)
+    declared_job = None if job is None else Job.read(job)
+    null_values = tuple(missing or ())
+    reading_options = collect_reading_options(
         delimiter=delimiter, quote=quote, encoding=encoding, empty=empty, table=table, query=query
     )
-    read = None if source is None else resolve_source(release, source, as_job, missing=marks, options=how)[0]
-    given: dict[str, Any] = {
-        "missing": marks,
-        "job": as_job,
+    targets = None
+    if source is not None:
+        targets = resolve_source(release, source, declared_job, missing=null_values, options=reading_options)[0]
+    roles: dict[str, Any] = {
+        "job": declared_job,
         "quasi": split_names(quasi),
         "sensitive": split_names(sensitive),
         "hierarchy": parse_hierarchy_files(hierarchy),
     }
-    skipped: dict[str, list[str]] = {}  # the names of attacks that were not tried, by the reason
-    if not name and source is None:
-        skipped[SOURCE_NEEDED_SENTENCE] = [known for known, row in ATTACKS.items() if row.needs_source]
-    own = {
-        "background": knowledge,
-        "corruption": learned,
-        "singling-out": {"others": others},
-        "inference": {"others": others},
-        "composition": {"joined": joined or [], "force_join": force_join},
-    }
     with show_progress(json) as progress:
         if name:
             progress(ProgressEvent(f"attacking as {name}", 0))
-            attacked = [_run_one_attack(budget, lambda: run(release, read, name, **given, **own.get(name, {})))]
+            run = partial(run_attack, release, targets, name, missing=null_values, **roles, **options.get(name, {}))
+            results = [_run_within_budget(budget, run)]
+            skipped: dict[str, list[str]] = {}
         else:
-            able = [known for known, row in ATTACKS.items() if source is not None or not row.needs_source]
-            roles = {word: given[word] for word in ("job", "quasi", "sensitive", "hierarchy")}
-            series = run_attacks(
-                release,
-                read,
-                able,
-                missing=marks,
-                roles=roles,
-                how=lambda one: own.get(one, {}),
-                budget=budget,
-                progress=progress,
-            )
-            attacked = list(series.outcomes)
-            for reason, names_left in series.skipped.items():
-                skipped.setdefault(reason, []).extend(names_left)
-    outcomes = [_add_promise_verdict(release, one.to_dict()) for one in attacked]
+            results, skipped = _run_all_attacks(release, targets, null_values, roles, options, budget, progress)
+    outcomes = [_add_promise_verdict(release, result.to_dict()) for result in results]
     reasons = list_skipped_attacks(skipped)
     if not outcomes:
         raise RequestError(
@@ -286,105 +153,56 @@ def attack(
         )
     if json:
         say_json(outcomes[0] if name else outcomes)
-        return 0
-    rows = [
-        [
-            *(format_number(found[name]) if found[name] is not None else "-" for name in OUTCOME_FIELDS),
-            PROMISE_WORDS[found[PROMISE_FIELD]],
-        ]
-        for found in outcomes
-    ]
-    say_table([*TABLE_HEAD, "a promise speaks of it"], rows)
-    say("No release is called safe: these adversaries were tried, and this is what they reached.")
-    say(*explain_row_targets(outcomes))
-    say(*(line for found in outcomes if found["attack"] == "background" for line in _describe_background(found)))
-    say(*(line for found in outcomes if found["attack"] == "singling-out" for line in _describe_singling_out(found)))
-    say(*(line for found in outcomes for line in describe_outcome(found)))
-    say(*reasons)
-    for found in outcomes:
-        if found.get("bound") is not None:
-            say(
-                f"corruption: no belief of {rho1 or '0.2'} can exceed {found['bound']:.6f} (theorem 2: {found['bound_theorem2']:.6f}); "
-                f"beliefs grew by {found['worst_growth']:.6f}, at most by {found['growth_bound']:.6f}"
-            )
-            if not found["domain_declared"]:
-                say(
-                    f"corruption: these bounds do not hold here: the domain is not said to be declared, and {found['single_holders']:,} "
-                    "have a value in it that nobody else has"
-                )
+    else:
+        _print_outcomes(outcomes, reasons, options.get("corruption", {}).get("rho1") or DEFAULT_RHO1)
     return 0
 
 
-def _run_one_attack(budget: float | None, attempt: Any) -> Any:
-    """Run one attack, within the budget where one is given."""
-    from reticent.errors import RequestError
-    from reticent.time_limit import TimeLimitReached, run_within
+def make_command() -> Callable[..., int]:
+    """Make the command with the options that the rows of the catalogue name."""
 
-    if budget is None:
-        return attempt()
-    try:
-        return run_within(budget, attempt)
-    except TimeLimitReached:
-        raise RequestError(
-            f"The attack did not end within {budget:,.0f} CPU s.", attempt="a greater --budget, or none."
-        ) from None
+    @wraps(attack)
+    def command(**arguments: Any) -> int:
+        return attack(**arguments)
 
-
-def _add_promise_verdict(release: Path, found: dict[str, Any]) -> dict[str, Any]:
-    """Add whether a promise of the release covers this adversary; None for a plain file, which states no promise."""
-    from reticent.attacks import ATTACKS
-    from reticent.release.bundle import read_manifest
-
-    if not release.is_dir():
-        return {**found, PROMISE_FIELD: None}
-    promised = [promise.name for promise in read_manifest(release).promises]
-    return {**found, PROMISE_FIELD: bool(ATTACKS[found["attack"]].select_promises(promised))}
+    parameters: list[Parameter] = []
+    for parameter in signature(attack, eval_str=True).parameters.values():
+        if parameter.name == "job":
+            parameters += _make_option_parameters(range(PLAIN_TABLE_HELP_PLACE))
+        if parameter.name == "budget":
+            parameters += _make_option_parameters(range(PLAIN_TABLE_HELP_PLACE, 10))
+        if parameter.kind is not Parameter.VAR_KEYWORD:
+            parameters.append(parameter.replace(kind=Parameter.KEYWORD_ONLY))
+    command.__signature__ = signature(attack).replace(parameters=parameters)  # type: ignore[attr-defined]  # read by typer
+    return command
 
 
-def _describe_singling_out(found: dict[str, Any]) -> list[str]:
-    """Describe what the singling-out attack reports beside its share."""
-
-    one = "person" if counts_persons(found) else "row"
-    outside = "" if found["others"] is None else f", {found['others']:.1%} of them somebody who is not in the data"
-    return [
-        f"singling-out: {found['success']:.1%} of {found['targets']:,} ends of ranges, with their labels, are true of one {one} alone"
-        f" (a random value inside the label: {found['control']:.1%}{outside}); {found['certain']:.1%} of the values in ranges are"
-        " certain up to their order. No promise speaks of this adversary."
-    ]
-
-
-def _describe_background(found: dict[str, Any]) -> list[str]:
-    """Describe what the background attack reports beside its guesses."""
-
-    known = (
-        ""
-        if found["membership"] == "known"
-        else " Labels overlap: people are spread over the groups that may hold them."
-    )
-    return [
-        f"background: {found['vulnerable']:,} of {found['targets']:,} {name_targets(found)} learned of by more than t = {found['t']}; the worst "
-        f"by {found['worst_risk']:.4f} (bandwidth {found['bandwidth']}, inference {found['posterior']}).{known}"
-    ]
+def list_attack_options(places: range = range(10)) -> dict[str, tuple[catalogue.AttackOption, list[str]]]:
+    """List the command's options of attacks by their words, each with the names of the attacks that take it."""
+    listed: dict[str, tuple[catalogue.AttackOption, list[str]]] = {}
+    for name, row in sorted(catalogue.ATTACKS.items(), key=lambda item: item[1].help_place):
+        if row.help_place in places:
+            for option in row.options.values():
+                if option.word:
+                    listed.setdefault(option.word, (option, []))[1].append(name)
+    return listed
 
 
-def _parse_bandwidths(given: list[str] | None) -> Any:
-    """Parse one bandwidth for all columns, or one for each named column."""
-    from reticent.errors import RequestError
+def collect_attack_options(name: str | None, arguments: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Collect the options that were used, by attack and parameter; refuse those that the named attack does not take.
 
-    if not given:
-        return None
-    if len(given) == 1 and "=" not in given[0]:
-        return given[0]
-    pairs = [entry.rpartition("=") for entry in given]
-    if not all(column and value for column, _, value in pairs):
-        raise RequestError(
-            "--bandwidth is given for all columns and for single ones.",
-            attempt="--bandwidth 0.3, or --bandwidth COLUMN=0.2 for each column.",
-        )
-    return {column: value for column, _, value in pairs}
-
-
-SOURCE_NEEDED_SENTENCE = "This attack needs the data that the release was made from (--source DATA)."
+    `arguments` are those of the command, by `_name_argument`.
+    """
+    used: dict[str, Any] = {}
+    for word, (option, _) in list_attack_options().items():
+        value = arguments.get(_name_argument(word))
+        if value is not None and value is not False and value != []:
+            used[word] = _parse_by_column(word, value) if option.kind == "number by column" else value
+    _require_options_taken(name, used)
+    return {
+        attack_name: {key: used[option.word] for key, option in row.options.items() if option.word in used}
+        for attack_name, row in catalogue.ATTACKS.items()
+    }
 
 
 def list_skipped_attacks(skipped: Mapping[str, Sequence[str]]) -> list[str]:
@@ -392,125 +210,303 @@ def list_skipped_attacks(skipped: Mapping[str, Sequence[str]]) -> list[str]:
     return [f"Not tried: {', '.join(names)}. {reason}" for reason, names in skipped.items()]
 
 
-def name_targets(found: Mapping[str, Any]) -> str:
+def name_targets(outcome: Mapping[str, Any]) -> str:
     """Name the targets of an attack: people, or rows if people have several."""
-    return "people" if found.get("rows_per_person", 1) == 1 else "rows"
+    return "people" if outcome.get("rows_per_person", 1) == 1 else "rows"
 
 
-def counts_persons(found: Mapping[str, Any]) -> bool:
+def counts_persons(outcome: Mapping[str, Any]) -> bool:
     """Tell whether lone people were counted as persons: everybody has one row, or a column has the person of each row."""
-    return found.get("rows_per_person", 1) == 1 or found.get("persons") is not None
+    return outcome.get("rows_per_person", 1) == 1 or outcome.get("persons") is not None
 
 
 def explain_row_targets(outcomes: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return a line that targets are rows, if a person may have several."""
-    several = [found for found in outcomes if found.get("rows_per_person", 1) > 1]
+    several = [outcome for outcome in outcomes if outcome.get("rows_per_person", 1) > 1]
     if not several:
         return []
-    most = several[0]["rows_per_person"]
+    rows_per_person = several[0]["rows_per_person"]
     persons = several[0]["persons"]
     people = "How many people that are is not known" if persons is None else f"They are those of {persons:,} people"
-    return [f"Targets are rows, and a person may have {most:,} of them. {people}."]
+    return [f"Targets are rows, and a person may have {rows_per_person:,} of them. {people}."]
 
 
-def describe_outcome(found: dict[str, Any]) -> list[str]:
-    told = _DESCRIBERS.get(found["attack"])
-    return [] if told is None else told(found)
+def _run_within_budget(budget: float | None, run: Callable[[], Any]) -> Any:
+    """Run one attack, within the budget where one is given."""
+    from reticent.errors import RequestError
+    from reticent.time_limit import TimeLimitReached, run_within
+
+    if budget is None:
+        return run()
+    try:
+        return run_within(budget, run)
+    except TimeLimitReached:
+        raise RequestError(
+            f"The attack did not end within {budget:,.0f} CPU s.", attempt="a greater --budget, or none."
+        ) from None
 
 
-def _describe_matrix(found: dict[str, Any]) -> list[str]:
+def _run_all_attacks(
+    release: Path,
+    targets: Any,
+    null_values: tuple[str, ...],
+    roles: Mapping[str, Any],
+    options: Mapping[str, Mapping[str, Any]],
+    budget: float | None,
+    progress: ProgressCallback,
+) -> tuple[list[Any], dict[str, list[str]]]:
+    """Run every attack; return the outcomes, and the names of those that were not tried, by the reason."""
+    from reticent.attacks.series import run_attacks
+
+    skipped: dict[str, list[str]] = {}
+    names = list(catalogue.ATTACKS)
+    if targets is None:
+        skipped[SOURCE_NEEDED_SENTENCE] = [name for name in names if catalogue.ATTACKS[name].needs_source]
+        names = [name for name in names if not catalogue.ATTACKS[name].needs_source]
+    series = run_attacks(
+        release,
+        targets,
+        names,
+        missing=null_values,
+        roles=roles,
+        how=lambda name: options.get(name, {}),
+        budget=budget,
+        progress=progress,
+    )
+    for reason, names_left in series.skipped.items():
+        skipped.setdefault(reason, []).extend(names_left)
+    return list(series.outcomes), skipped
+
+
+def _add_promise_verdict(release: Path, outcome: dict[str, Any]) -> dict[str, Any]:
+    """Add whether a promise of the release covers this adversary; None for a plain file, which states no promise."""
+    from reticent.release.bundle import read_manifest
+
+    if not release.is_dir():
+        return {**outcome, PROMISE_FIELD: None}
+    promised = [promise.name for promise in read_manifest(release).promises]
+    return {**outcome, PROMISE_FIELD: bool(catalogue.ATTACKS[outcome["attack"]].select_promises(promised))}
+
+
+def _print_outcomes(outcomes: Sequence[Mapping[str, Any]], reasons: Sequence[str], rho1: str) -> None:
+    """Print a table of the outcomes, then what attacks report beside it, and why others were not tried."""
+    from reticent.cli.output import format_number, say, say_table
+
+    rows = [
+        [
+            *(format_number(outcome[name]) if outcome[name] is not None else "-" for name in OUTCOME_FIELDS),
+            PROMISE_WORDS[outcome[PROMISE_FIELD]],
+        ]
+        for outcome in outcomes
+    ]
+    say_table([*TABLE_HEAD, "a promise speaks of it"], rows)
+    say("No release is called safe: these adversaries were tried, and this is what they reached.")
+    say(*explain_row_targets(outcomes))
+    for describers in _DESCRIBERS_BY_PARAGRAPH:
+        described = [outcome for outcome in outcomes if outcome["attack"] in describers]
+        say(*(line for outcome in described for line in describers[outcome["attack"]](outcome)))
+    say(*reasons)
+    for outcome in outcomes:
+        if outcome.get("bound") is not None:
+            say(*_describe_corruption_bounds(outcome, rho1))
+
+
+def _make_option_parameters(places: range) -> list[Parameter]:
+    """Make the command's parameters for the options of attacks at these places of its help."""
+    parameters = []
+    for word, (option, names) in list_attack_options(places).items():
+        help_text = f"{', '.join(names)}: {option.doc}"
+        if option.kind == "flag":
+            annotation: Any = Annotated[bool, typer.Option(word, help=help_text)]
+        else:
+            value_type: Any = _VALUE_TYPES[option.kind]
+            value_type = list[value_type] if option.repeatable else value_type
+            settings = typer.Option(word, metavar=option.metavar, help=help_text, show_default=False)
+            annotation = Annotated[value_type | None, settings]
+        default = False if option.kind == "flag" else None
+        parameters.append(
+            Parameter(_name_argument(word), Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+        )
+    return parameters
+
+
+def _name_argument(word: str) -> str:
+    """Name the command's argument for an option: `--lambda` alone would be a word of Python."""
+    return f"option_{word.lstrip('-').replace('-', '_')}"
+
+
+def _parse_by_column(word: str, entries: Sequence[str]) -> Any:
+    """Parse one number for all columns, or one for each named column."""
+    from reticent.errors import RequestError
+
+    if len(entries) == 1 and "=" not in entries[0]:
+        return entries[0]
+    pairs = [entry.rpartition("=") for entry in entries]
+    if not all(column and value for column, _, value in pairs):
+        raise RequestError(
+            f"{word} is given for all columns and for single ones.",
+            attempt=f"{word} 0.3, or {word} COLUMN=0.2 for each column.",
+        )
+    return {column: value for column, _, value in pairs}
+
+
+def _require_options_taken(name: str | None, used: Mapping[str, Any]) -> None:
+    """Refuse options of other attacks than the named one."""
+    from reticent.errors import RequestError
+
+    words_by_takers: dict[tuple[str, ...], list[str]] = {}
+    for word, (_, attack_names) in list_attack_options().items():
+        words_by_takers.setdefault(tuple(attack_names), []).append(word)
+    for takers, words in words_by_takers.items():
+        row = catalogue.ATTACKS[takers[0]]
+        words_used = [word for word in words if word in used]
+        is_taken = name in takers or (name is None and not row.options_need_name)
+        if words_used and not is_taken:
+            usual = f"{_join_with_and(words)} {'is' if len(words) == 1 else 'are'} for "
+            usual += f"{' and '.join(f'--as {taker}' for taker in takers)}."
+            raise RequestError((row.options_refusal or usual).format(given=", ".join(words_used)))
+
+
+def _describe_corruption_bounds(outcome: Mapping[str, Any], rho1: str) -> list[str]:
+    lines = [
+        f"corruption: no belief of {rho1} can exceed {outcome['bound']:.6f} (theorem 2: {outcome['bound_theorem2']:.6f}); "
+        f"beliefs grew by {outcome['worst_growth']:.6f}, at most by {outcome['growth_bound']:.6f}"
+    ]
+    if not outcome["domain_declared"]:
+        lines.append(
+            f"corruption: these bounds do not hold here: the domain is not said to be declared, and {outcome['single_holders']:,} "
+            "have a value in it that nobody else has"
+        )
+    return lines
+
+
+def _join_with_and(words: Sequence[str]) -> str:
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+def _describe_singling_out(outcome: Mapping[str, Any]) -> list[str]:
+    """Describe what the singling-out attack reports beside its share."""
+    unit = "person" if counts_persons(outcome) else "row"
+    outside = "" if outcome["others"] is None else f", {outcome['others']:.1%} of them somebody who is not in the data"
     return [
-        f"{found['attack']}: the belief in a value exceeds its overall frequency by {found['growth']:.4f} times that frequency at"
+        f"singling-out: {outcome['success']:.1%} of {outcome['targets']:,} ends of ranges, with their labels, are true of one {unit} alone"
+        f" (a random value inside the label: {outcome['control']:.1%}{outside}); {outcome['certain']:.1%} of the values in ranges are"
+        " certain up to their order. No promise speaks of this adversary."
+    ]
+
+
+def _describe_background(outcome: Mapping[str, Any]) -> list[str]:
+    """Describe what the background attack reports beside its guesses."""
+    membership = (
+        ""
+        if outcome["membership"] == "known"
+        else " Labels overlap: people are spread over the groups that may hold them."
+    )
+    return [
+        f"background: {outcome['vulnerable']:,} of {outcome['targets']:,} {name_targets(outcome)} learned of by more than t = {outcome['t']}; the worst "
+        f"by {outcome['worst_risk']:.4f} (bandwidth {outcome['bandwidth']}, inference {outcome['posterior']}).{membership}"
+    ]
+
+
+def _describe_matrix(outcome: Mapping[str, Any]) -> list[str]:
+    return [
+        f"{outcome['attack']}: the belief in a value exceeds its overall frequency by {outcome['growth']:.4f} times that frequency at"
         " the most."
     ]
 
 
-def _describe_composition(found: dict[str, Any]) -> list[str]:
-    others = found["releases"] - 1
+def _describe_composition(outcome: Mapping[str, Any]) -> list[str]:
+    others = outcome["releases"] - 1
     if not others:
         return ["composition: joined with no other release (--with OTHER); this is what the release says alone."]
     above = (
         ""
-        if found["exceeds"] is None
-        else f" {found['exceeds']:,} {name_targets(found)} stand above what one of them promises."
+        if outcome["exceeds"] is None
+        else f" {outcome['exceeds']:,} {name_targets(outcome)} stand above what one of them promises."
     )
     return [
-        f"composition: joined with {pluralize(others, 'other release')}, {found['half']:.1%} of {found['targets']:,} {name_targets(found)} have a value"
-        f" that is believed at .5 or more (from one alone: {found['half_alone']:.1%}); the worst belief is"
-        f" {found['worst_posterior']:.4f} (alone: {found['worst_alone']:.4f}).{above} Guesses are right {found['success']:.1%} of the"
-        f" time (alone: {found['alone']:.1%}; joined with shuffled values: {found['control']:.1%}). Counted exactly for"
-        f" {found['exact']:,} {name_targets(found)}, balanced for the others. No promise speaks of several releases."
+        f"composition: joined with {pluralize(others, 'other release')}, {outcome['half']:.1%} of {outcome['targets']:,} {name_targets(outcome)} have a value"
+        f" that is believed at .5 or more (from one alone: {outcome['half_alone']:.1%}); the worst belief is"
+        f" {outcome['worst_posterior']:.4f} (alone: {outcome['worst_alone']:.4f}).{above} Guesses are right {outcome['success']:.1%} of the"
+        f" time (alone: {outcome['alone']:.1%}; joined with shuffled values: {outcome['control']:.1%}). Counted exactly for"
+        f" {outcome['exact']:,} {name_targets(outcome)}, balanced for the others. No promise speaks of several releases."
     ]
 
 
-def _describe_overlap(found: dict[str, Any]) -> list[str]:
+def _describe_overlap(outcome: Mapping[str, Any]) -> list[str]:
     tables = (
         "of nobody: no component is small enough to count"
-        if found["tables_worst"] is None
-        else f"of {found['tables_people']:,} {name_targets(found)} the worst is {found['tables_worst']:.4f}"
+        if outcome["tables_worst"] is None
+        else f"of {outcome['tables_people']:,} {name_targets(outcome)} the worst is {outcome['tables_worst']:.4f}"
     )
     return [
-        f"overlap: {found['shared']:.1%} of {found['targets']:,} {name_targets(found)} lie under the labels of several groups. If every assignment"
-        f" to rows is equally likely, the worst belief is {found['worst_posterior']:.4f} (in a group: {found['worst_group']:.4f});"
+        f"overlap: {outcome['shared']:.1%} of {outcome['targets']:,} {name_targets(outcome)} lie under the labels of several groups. If every assignment"
+        f" to rows is equally likely, the worst belief is {outcome['worst_posterior']:.4f} (in a group: {outcome['worst_group']:.4f});"
         f" if every table is, {tables}. Promises that are convex in a group's distribution survive the first reading, and speak"
         " of neither of them."
     ]
 
 
-def _describe_minimality(found: dict[str, Any]) -> list[str]:
-    if found["why"]:
-        return [f"minimality: knowing the method adds nothing that could be computed: {found['why']}."]
-    how = {
-        "exact": f"every table was published again ({found['runs']:,} runs; {found['behind']:,} tables lead to this release)",
-        "walked": f"a walk of {found['runs']:,} steps met {found['behind']:,} tables that publish this release",
-        "left whole": f"values were dealt anew {found['runs']:,} times, and groups that would have been cut ruled out",
-    }[found["how"]]
+def _describe_minimality(outcome: Mapping[str, Any]) -> list[str]:
+    if outcome["why"]:
+        return [f"minimality: knowing the method adds nothing that could be computed: {outcome['why']}."]
+    procedure = {
+        "exact": f"every table was published again ({outcome['runs']:,} runs; {outcome['behind']:,} tables lead to this release)",
+        "walked": f"a walk of {outcome['runs']:,} steps met {outcome['behind']:,} tables that publish this release",
+        "left whole": f"values were dealt anew {outcome['runs']:,} times, and groups that would have been cut ruled out",
+    }[outcome["how"]]
     return [
-        f"minimality: {how}. Of {found['looked_at']:,} of {found['targets']:,} {name_targets(found)} something was concluded; the worst belief is"
-        f" {found['worst_posterior']:.4f} (95 %: {found['worst_low']:.4f} to {found['worst_high']:.4f}; in a group:"
-        f" {found['worst_group']:.4f}). Guesses are right {found['success']:.1%} of the time (who does not know the method:"
-        f" {found['control']:.1%}). No promise speaks of this adversary."
+        f"minimality: {procedure}. Of {outcome['looked_at']:,} of {outcome['targets']:,} {name_targets(outcome)} something was concluded; the worst belief is"
+        f" {outcome['worst_posterior']:.4f} (95 %: {outcome['worst_low']:.4f} to {outcome['worst_high']:.4f}; in a group:"
+        f" {outcome['worst_group']:.4f}). Guesses are right {outcome['success']:.1%} of the time (who does not know the method:"
+        f" {outcome['control']:.1%}). No promise speaks of this adversary."
     ]
 
 
-def _describe_downcoding(found: dict[str, Any]) -> list[str]:
-    sure = "cannot have left" if found["provable"] else "is supposed not to have left"
+def _describe_downcoding(outcome: Mapping[str, Any]) -> list[str]:
+    sure = "cannot have left" if outcome["provable"] else "is supposed not to have left"
     bits = (
         ""
-        if found["bits"] is None
-        else f" In {found['ranges']:,} ranges that tells {found['bits']:.2f} bits on average."
+        if outcome["bits"] is None
+        else f" In {outcome['ranges']:,} ranges that tells {outcome['bits']:.2f} bits on average."
     )
-    held = "" if found["holds"] is None else f" It is true of {found['holds']:.1%} of {found['holds_of']:,} of them."
+    truth = (
+        "" if outcome["holds"] is None else f" It is true of {outcome['holds']:.1%} of {outcome['holds_of']:,} of them."
+    )
     return [
-        f"downcoding: {found['success']:.1%} of {found['targets']:,} values that ranges hide are guessed by who supposes k ="
-        f" {found['k']} and that the method {sure} a group that can be cut (without that: {found['control']:.1%}; a random value"
-        f" of the range: {found['baseline']:.1%}).{bits}{held} No promise speaks of this adversary."
+        f"downcoding: {outcome['success']:.1%} of {outcome['targets']:,} values that ranges hide are guessed by who supposes k ="
+        f" {outcome['k']} and that the method {sure} a group that can be cut (without that: {outcome['control']:.1%}; a random value"
+        f" of the range: {outcome['baseline']:.1%}).{bits}{truth} No promise speaks of this adversary."
     ]
 
 
-def _describe_linkability(found: dict[str, Any]) -> list[str]:
-    one, other = (", ".join(names) for names in found["lists"])
-    whose = f", those of {found['people']:,} people," if found["people"] not in (None, found["rows"]) else ""
+def _describe_linkability(outcome: Mapping[str, Any]) -> list[str]:
+    first_list, second_list = (", ".join(names) for names in outcome["lists"])
+    whose = f", those of {outcome['people']:,} people," if outcome["people"] not in (None, outcome["rows"]) else ""
     return [
-        f"linkability: a list with {one} and one with {other}: of {found['targets']:,} of {found['rows']:,} {name_targets(found)}{whose} {found['success']:.1%}"
-        f" are linked by one group (of strangers: {found['control']:.1%}). No promise speaks of this adversary."
+        f"linkability: a list with {first_list} and one with {second_list}: of {outcome['targets']:,} of {outcome['rows']:,} {name_targets(outcome)}{whose} {outcome['success']:.1%}"
+        f" are linked by one group (of strangers: {outcome['control']:.1%}). No promise speaks of this adversary."
     ]
 
 
-def _describe_inference(found: dict[str, Any]) -> list[str]:
-    outside = "" if found["others"] is None else f"; of people who are not in the data: {found['others']:.1%}"
+def _describe_inference(outcome: Mapping[str, Any]) -> list[str]:
+    outside = "" if outcome["others"] is None else f"; of people who are not in the data: {outcome['others']:.1%}"
     return [
-        f"inference: {found['success']:.1%} of guesses are right (groups with shuffled values: {found['control']:.1%}{outside})."
+        f"inference: {outcome['success']:.1%} of guesses are right (groups with shuffled values: {outcome['control']:.1%}{outside})."
     ]
 
 
-_DESCRIBERS = {
-    "composition": _describe_composition,
-    "overlap": _describe_overlap,
-    "minimality": _describe_minimality,
-    "downcoding": _describe_downcoding,
-    "linkability": _describe_linkability,
-    "inference": _describe_inference,
-    "matrix": _describe_matrix,
-    "matrix-learned": _describe_matrix,
-}
+_DESCRIBERS_BY_PARAGRAPH: tuple[dict[str, Callable[[Mapping[str, Any]], list[str]]], ...] = (
+    {"background": _describe_background},
+    {"singling-out": _describe_singling_out},
+    {
+        "composition": _describe_composition,
+        "overlap": _describe_overlap,
+        "minimality": _describe_minimality,
+        "downcoding": _describe_downcoding,
+        "linkability": _describe_linkability,
+        "inference": _describe_inference,
+        "matrix": _describe_matrix,
+        "matrix-learned": _describe_matrix,
+    },
+)

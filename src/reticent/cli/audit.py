@@ -108,36 +108,43 @@ def audit(
         raise RequestError(
             f"There is no {release}.", attempt="the folder that `reticent publish` made, or a plain file."
         )
-    how = collect_reading_options(
+    reading_options = collect_reading_options(
         delimiter=delimiter, quote=quote, encoding=encoding, empty=empty, table=table, query=query
     )
-    marks = tuple(missing or ())
-    as_job = None if job is None else Job.read(job)
-    given: dict[str, Any] = {"expect_digest": expect_digest, "job": as_job, "missing": marks, "population": population}
+    null_values = tuple(missing or ())
+    parsed_job = None if job is None else Job.read(job)
+    arguments: dict[str, Any] = {
+        "expect_digest": expect_digest,
+        "job": parsed_job,
+        "missing": null_values,
+        "population": population,
+    }
     subject: Any = release
     if source is not None:
-        given["source"] = resolve_source(release, source, as_job, missing=marks, options=how)[0]
-    elif how and release.is_file():
-        subject = resolve_source(None, release, as_job, missing=marks, options=how)[0]
+        arguments["source"] = resolve_source(release, source, parsed_job, missing=null_values, options=reading_options)[
+            0
+        ]
+    elif reading_options and release.is_file():
+        subject = resolve_source(None, release, parsed_job, missing=null_values, options=reading_options)[0]
     plain = {"--quasi": quasi, "--sensitive": sensitive, "--hierarchy": hierarchy}
     if release.is_dir():
-        if asked := [name for name, value in plain.items() if value]:
-            raise RequestError(f"{', '.join(asked)} describe a plain file; a release folder describes itself.")
-        if (how or (missing and population is None)) and source is None:
-            named = ", ".join(f"--{name}" for name in ({"missing": 1} if missing else {}) | how)
+        if used_options := [name for name, value in plain.items() if value]:
+            raise RequestError(f"{', '.join(used_options)} describe a plain file; a release folder describes itself.")
+        if (reading_options or (missing and population is None)) and source is None:
+            named = ", ".join(f"--{name}" for name in ({"missing": 1} if missing else {}) | reading_options)
             raise RequestError(f"{named} say how the source is read, and none is given.", attempt="--source DATA.")
     else:
-        given |= {
+        arguments |= {
             "quasi": split_names(quasi),
             "sensitive": split_names(sensitive),
             "hierarchy": parse_hierarchy_files(hierarchy),
         }
     with show_progress(json) as progress:
         progress("recounting")
-        found = recount(subject, **given)
+        result = recount(subject, **arguments)
     if json:
-        say_json(found.to_dict())
+        say_json(result.to_dict())
     else:
-        say_findings(found.to_dict())
+        say_findings(result.to_dict())
     codes = {"broken": AuditFailed.exit_code, "differs": ComparisonFailed.exit_code}
-    return codes.get(found.verdict, 0)
+    return codes.get(result.verdict, 0)

@@ -122,7 +122,7 @@ def calibrate(
 
     if method not in CALIBRATION_MODULES:
         raise RequestError(f"{method!r} cannot be calibrated.", attempt=suggest(method, CALIBRATION_MODULES))
-    given: dict[str, Any] = {
+    options: dict[str, Any] = {
         "counts": counts,
         "l": l,
         "prior": prior,
@@ -135,18 +135,18 @@ def calibrate(
         "rho2": rho2,
         "delta": delta,
     }
-    asked = {name: value for name, value in given.items() if value is not None}
-    chosen = import_module(CALIBRATION_MODULES[method])
-    other = [f"--{name}" for name in asked if name not in chosen.OPTIONS]
+    used = {name: value for name, value in options.items() if value is not None}
+    module = import_module(CALIBRATION_MODULES[method])
+    other = [f"--{name}" for name in used if name not in module.OPTIONS]
     if other:
         raise RequestError(
             f"{method} is not calibrated from {' and '.join(other)}.",
-            attempt=f"{', '.join(f'--{name}' for name in chosen.OPTIONS)}.",
+            attempt=f"{', '.join(f'--{name}' for name in module.OPTIONS)}.",
         )
     with show_progress(json) as progress:
         progress("calibrating")
-        found = chosen.answer(asked)
+        result = module.answer(used)
     if json:
-        say_json(found)
+        say_json(result)
     else:
-        chosen.show(found)
+        module.show(result)

@@ -53,27 +53,29 @@ def check(
 
     named = None if methods is None else [name.strip() for name in methods.split(",") if name.strip()]
     with show_progress(json) as progress:
-        told = (lambda outlook, cells: None) if json else make_plan_printer(progress)
-        asked = Job.read(job)
+        print_plan = (lambda summary, cells: None) if json else make_plan_printer(progress)
+        parsed_job = Job.read(job)
         worker = make_engine(engine, master)
-        left = (
+        remaining = (
             None if budget is None else max(budget - (process_time() - began), 0.0)
         )  # loading modules is a part of it
-        found = check_job(asked, methods=named, budget=left, progress=progress, finished=told, engine=worker)
-    code = 0 if found.reachable else PromiseUnreachable.exit_code
+        result = check_job(
+            parsed_job, methods=named, budget=remaining, progress=progress, finished=print_plan, engine=worker
+        )
+    code = 0 if result.reachable else PromiseUnreachable.exit_code
     if json:
-        say_json(found.to_dict(show_values=show_values))
+        say_json(result.to_dict(show_values=show_values))
         return code
-    if found.unplanned:
+    if result.unplanned:
         say(
             "",
-            f"Not planned, for want of time: {', '.join(found.unplanned)}. --methods NAME plans one whatever it takes.",
+            f"Not planned, for want of time: {', '.join(result.unplanned)}. --methods NAME plans one whatever it takes.",
         )
-    for one in found.methods:
-        if one.why:
-            say("", f"{one.method}: {one.why}")
-    say(*format_explanation(found, asked.source))
-    for advice in found.advice:
+    for summary in result.methods:
+        if summary.why:
+            say("", f"{summary.method}: {summary.why}")
+    say(*format_explanation(result, parsed_job.source))
+    for advice in result.advice:
         say(
             "",
             *(
@@ -82,9 +84,9 @@ def check(
                 else _format_eligibility(advice, show_values)
             ),
         )
-    for warning in found.warnings:
+    for warning in result.warnings:
         say("", f"Note: {warning}")
-    for spelled in found.spellings if show_values else ():
+    for spelled in result.spellings if show_values else ():
         say(
             "", f"{spelled.column!r}, spelled alike:", *(f"  {', '.join(map(repr, group))}" for group in spelled.groups)
         )
@@ -93,15 +95,15 @@ def check(
 
 def _format_eligibility(advice, show_values: bool) -> list[str]:
     """Format whether the table supports l, and what each remedy would cost."""
-    held = f"The most frequent value of {advice['column']!r} has a share of {advice['largest_share']:.4f}"
+    share = f"The most frequent value of {advice['column']!r} has a share of {advice['largest_share']:.4f}"
     if advice["eligible"]:
-        return [f"{held}: the table supports l = {advice['l']}, and at most l = {advice['supports']}."]
+        return [f"{share}: the table supports l = {advice['l']}, and at most l = {advice['supports']}."]
     from reticent.errors import pluralize
 
     named = f" ({', '.join(advice['dominating_values'])})" if show_values else ""
     dominate = "dominates" if advice["dominating"] == 1 else "dominate"
     lines = [
-        f"{held}, and l = {advice['l']} allows {1 / advice['l']:.4f}: {pluralize(advice['dominating'], 'value')}{named} {dominate}.",
+        f"{share}, and l = {advice['l']} allows {1 / advice['l']:.4f}: {pluralize(advice['dominating'], 'value')}{named} {dominate}.",
         f"Without withholding rows the table supports l = {advice['supports']}.",
     ]
     if None in advice["withheld"].values():

@@ -16,27 +16,6 @@ from typer.core import TyperCommand
 from reticent.errors import RequestError
 from reticent.redaction import is_address
 
-
-class PathOnlyCommand(TyperCommand):
-    """A command that accepts no URL where it expects a path."""
-
-    def invoke(self, context: Any) -> Any:
-        for parameter in self.params:
-            given = context.params.get(parameter.name)
-            for value in given if isinstance(given, list | tuple) else (given,):
-                if isinstance(value, Path) and is_address(str(value)) and not value.exists():
-                    _refuse_address(parameter, value)
-        return super().invoke(context)
-
-
-def _refuse_address(parameter: Any, value: Path) -> None:
-    name = parameter.opts[0] if parameter.opts[0].startswith("-") else parameter.metavar or parameter.name
-    raise RequestError(
-        f"{name} takes a path, and {value} is an address.",
-        attempt="a file or folder; a database is named by url = ... in a job's [source].",
-    )
-
-
 COMMANDS = (
     "init",
     "hierarchy",
@@ -56,6 +35,18 @@ COMMANDS = (
 )
 
 
+class PathOnlyCommand(TyperCommand):
+    """A command that accepts no URL where it expects a path."""
+
+    def invoke(self, context: Any) -> Any:
+        for parameter in self.params:
+            values = context.params.get(parameter.name)
+            for value in values if isinstance(values, list | tuple) else (values,):
+                if isinstance(value, Path) and is_address(str(value)) and not value.exists():
+                    _refuse_address(parameter, value)
+        return super().invoke(context)
+
+
 def build_parser(words: Sequence[str] = ()) -> Any:
     """Build the parser with every command, or with the one that these words name: the others cost time to load."""
     app = typer.Typer(
@@ -70,26 +61,9 @@ def build_parser(words: Sequence[str] = ()) -> Any:
     named = next((word for word in words if not word.startswith("-")), None)
     for name in (named,) if named in COMMANDS else COMMANDS:
         module = import_module(f"reticent.cli.{name}")
-        app.command(name, cls=PathOnlyCommand, epilog=f"Example:  {module.EXAMPLE}")(getattr(module, name))
+        command = module.make_command() if hasattr(module, "make_command") else getattr(module, name)
+        app.command(name, cls=PathOnlyCommand, epilog=f"Example:  {module.EXAMPLE}")(command)
     return _simplify_help(typer.main.get_command(app))
-
-
-def _simplify_help(parser: Any) -> Any:
-    """Remove the names of types from the help: a switch takes no value, and the name of an argument tells what it is.
-
-    A paragraph of a docstring becomes one line: a terminal breaks it where its own lines end.
-    """
-    top_context = parser.context_class(parser, **parser.context_settings)
-    contexts = [top_context, *(part.context_class(part, parent=top_context) for part in parser.commands.values())]
-    for context in contexts:
-        paragraphs = (context.command.help or "").split("\n\n")
-        context.command.help = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
-        for given in context.command.get_params(context):
-            if getattr(given, "is_flag", False):
-                given.metavar = ""
-            elif given.param_type_name == "argument":
-                given.display_type_rich = lambda ctx: None
-    return parser
 
 
 def run_top_level(
@@ -128,3 +102,29 @@ def describe_kernels() -> str:
         from reticent.kernels import list_uncompiled_kernels
     slow = len(list_uncompiled_kernels())
     return f"{slow} kernels not compiled: slow" if slow else "kernels compiled"
+
+
+def _refuse_address(parameter: Any, value: Path) -> None:
+    name = parameter.opts[0] if parameter.opts[0].startswith("-") else parameter.metavar or parameter.name
+    raise RequestError(
+        f"{name} takes a path, and {value} is an address.",
+        attempt="a file or folder; a database is named by url = ... in a job's [source].",
+    )
+
+
+def _simplify_help(parser: Any) -> Any:
+    """Remove the names of types from the help: a switch takes no value, and the name of an argument tells what it is.
+
+    A paragraph of a docstring becomes one line: a terminal breaks it where its own lines end.
+    """
+    top_context = parser.context_class(parser, **parser.context_settings)
+    contexts = [top_context, *(part.context_class(part, parent=top_context) for part in parser.commands.values())]
+    for context in contexts:
+        paragraphs = (context.command.help or "").split("\n\n")
+        context.command.help = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+        for parameter in context.command.get_params(context):
+            if getattr(parameter, "is_flag", False):
+                parameter.metavar = ""
+            elif parameter.param_type_name == "argument":
+                parameter.display_type_rich = lambda ctx: None
+    return parser

@@ -20,6 +20,12 @@ from reticent.errors import OutputExists, RequestError, pluralize
 from reticent.limits import require_moderate_number
 
 EXAMPLE = "reticent compare patients.toml --methods mondrian,burel,beta-perturbation --sweep beta=1..5"
+USEFULNESS_COLUMNS = {"loss": "loss", "row_loss": "row loss", "count_error": "count error", "average_error": "average error",
+          "average_range": "average range", "accuracy": "accuracy",
+          "marginal_error": "marginals", "association_error": "association", "attack_gain": "adversary's gain", "seconds": "CPU s",
+          "memory": "memory MB"}  # fmt: skip
+MAX_SWEEP_STEPS = 1_000
+_SWEEP_EXAMPLE = "--sweep beta=1..5, --sweep t=0.1..0.5..0.1, or --sweep k=2,5,10."
 
 
 def compare(
@@ -112,66 +118,52 @@ def compare(
     began = process_time()
     from reticent.cli.options import split_names
     from reticent.cli.output import say, say_json, show_progress
-    from reticent.compare import compare as measured
+    from reticent.compare import compare as compare_jobs
     from reticent.job.job import Job
 
     require_output_paths({"--csv": csv, "--chart": chart}, force)
     parameters = parse_sweeps(sweep)
     tables = parse_named_files(beside)
-    read = _name_jobs(jobs, Job)
-    chosen: Any = attacks
-    if attacks is not None:
-        chosen = () if attacks == "none" else split_names(attacks)
+    named_jobs = _name_jobs(jobs, Job)
+    chosen: Any = () if attacks == "none" else split_names(attacks)
     require_chart_possible(chart, privacy, chosen)
-    left = None if budget is None else max(budget - (process_time() - began), 0.0)  # loading modules is a part of it
+    remaining = (
+        None if budget is None else max(budget - (process_time() - began), 0.0)
+    )  # loading modules is a part of it
     with show_progress(json) as progress:
-        found = measured(
-            read,
+        comparison = compare_jobs(
+            named_jobs,
             methods=split_names(methods),
             rows=rows,
             runs=runs,
             attacks=chosen,
             seed=seed,
-            budget=left,
+            budget=remaining,
             progress=progress,
             classification=False if no_classification else None,
             tables=tables,
             **parameters,
         )
-        drawn = None if chart is None else found.chart(privacy, utility).svg
-    written = write_texts({csv: None if csv is None else found.frame().write_csv(), chart: drawn}, force)
+        svg = None if chart is None else comparison.chart(privacy, utility).svg
+    paths = write_texts({csv: None if csv is None else comparison.frame().write_csv(), chart: svg}, force)
     if json:
-        say_json(found.to_dict())
+        say_json(comparison.to_dict())
         return
-    print_comparison(found)
-    say(*(f"{path} written" for path in written))
+    print_comparison(comparison)
+    say(*(f"{path} written" for path in paths))
 
 
-def _name_jobs(paths: list[Path], job: Any) -> Any:
-    """Name jobs by their files; by the whole path if two files have one name."""
-    if len(paths) == 1:
-        return job.read(paths[0])
-    stems = [path.stem for path in paths]
-    return {path.stem if stems.count(path.stem) == 1 else str(path): job.read(path) for path in paths}
-
-
-USEFULNESS_COLUMNS = {"loss": "loss", "row_loss": "row loss", "count_error": "count error", "average_error": "average error",
-          "average_range": "average range", "accuracy": "accuracy",
-          "marginal_error": "marginals", "association_error": "association", "attack_gain": "adversary's gain", "seconds": "CPU s",
-          "memory": "memory MB"}  # fmt: skip
-
-
-def parse_named_files(given: list[str] | None) -> dict[str, str]:
+def parse_named_files(entries: list[str] | None) -> dict[str, str]:
     """Read `arx=arx.csv` as the table of that name; each file must exist."""
-    found = {}
-    for entry in given or []:
+    files = {}
+    for entry in entries or []:
         name, mark, path = entry.partition("=")
         if not (name and mark and path):
             raise RequestError("--beside names a table and its file.", attempt="--beside arx=arx.csv.")
         if not Path(path).is_file():
             raise RequestError(f"There is no file {path}.", attempt="a CSV or Parquet file.")
-        found[name] = path
-    return found
+        files[name] = path
+    return files
 
 
 def require_chart_possible(chart: Path | None, privacy: str, attacks: Sequence[str] | None) -> None:
@@ -189,14 +181,14 @@ def require_chart_possible(chart: Path | None, privacy: str, attacks: Sequence[s
         )
 
 
-def require_output_paths(places: Mapping[str, Path | None], force: bool) -> None:
+def require_output_paths(paths: Mapping[str, Path | None], force: bool) -> None:
     """Refuse, before anything is measured, outputs inside release folders, and existing files without `force`."""
     from reticent.report.paths import find_enclosing_release, require_new_file
 
-    given = {option: path for option, path in places.items() if path is not None}
-    if len(set(given.values())) < len(given):
+    used = {option: path for option, path in paths.items() if path is not None}
+    if len(set(used.values())) < len(used):
         raise RequestError("--csv and --chart name one file.", attempt="a file for each.")
-    for option, path in given.items():
+    for option, path in used.items():
         if (holder := find_enclosing_release(path)) is not None:
             raise RequestError(
                 f"{path} lies in the release folder {holder}.",
@@ -214,7 +206,7 @@ def require_output_paths(places: Mapping[str, Path | None], force: bool) -> None
 def write_texts(texts: Mapping[Path | None, str | None], force: bool) -> list[Path]:
     from reticent.ledger import staging
 
-    written = []
+    paths = []
     for path, text in texts.items():
         if path is None or text is None:
             continue
@@ -223,17 +215,17 @@ def write_texts(texts: Mapping[Path | None, str | None], force: bool) -> list[Pa
                 staged.write_text(text, encoding="utf-8")
         except FileExistsError:
             raise OutputExists(f"{path} exists by now: another process made it.", attempt="another name.") from None
-        written.append(path)
-    return written
+        paths.append(path)
+    return paths
 
 
-def print_comparison(found: Any) -> None:
+def print_comparison(comparison: Any) -> None:
     """Print what is reached, what adversaries reach, what is lost and what it costs; then what was left out, and why."""
-    frame = found.frame()
+    frame = comparison.frame()
     rows = frame.to_dicts()
-    say(f"{found.people:,} rows, {pluralize(found.runs, 'run')}; nothing was published.", "")
-    _print_privacy(found.rows)
-    _print_attacks(found.rows)
+    say(f"{comparison.people:,} rows, {pluralize(comparison.runs, 'run')}; nothing was published.", "")
+    _print_privacy(comparison.rows)
+    _print_attacks(comparison.rows)
     useful = [name for name in USEFULNESS_COLUMNS if name in frame.columns]
     say("", "What is lost, and what it costs. Less is better, of accuracy more.")
     say_table(
@@ -244,16 +236,29 @@ def print_comparison(found: Any) -> None:
             if row["reached"]
         ],
     )
-    for line in _list_unmeasured(found.rows):
+    for line in _list_unmeasured(comparison.rows):
         say(line)
 
 
-def _format_figure(name: str, value: Any) -> str:
-    if value is None:
-        return "-"
-    if name == "memory":
-        return f"{value / 1e6:.0f}"
-    return f"{value:.4f}" if isinstance(value, float) else format_number(value)
+def parse_sweeps(entries: list[str] | None) -> dict[str, list[Any]]:
+    """Parse each parameter with its values, in the order given."""
+    values: dict[str, list[Any]] = {}
+    for entry in entries or []:
+        name, mark, listed = entry.partition("=")
+        if not mark or not name.strip() or not listed.strip():
+            raise RequestError("A sweep names a parameter and its values.", attempt=_SWEEP_EXAMPLE)
+        if name.strip() in values:
+            raise RequestError(f"{name.strip()!r} is swept twice.", attempt="all of its values in one list.")
+        values[name.strip().replace("-", "_")] = _parse_values(listed.strip())
+    return values
+
+
+def _name_jobs(paths: list[Path], job: Any) -> Any:
+    """Name jobs by their files; by the whole path if two files have one name."""
+    if len(paths) == 1:
+        return job.read(paths[0])
+    stems = [path.stem for path in paths]
+    return {path.stem if stems.count(path.stem) == 1 else str(path): job.read(path) for path in paths}
 
 
 def _print_privacy(rows: Sequence[Mapping[str, Any]]) -> None:
@@ -264,12 +269,6 @@ def _print_privacy(rows: Sequence[Mapping[str, Any]]) -> None:
         ["measure", *(row["name"] for row in reached)],
         [[name, *(_format_measure(row.get("privacy", {}), name) for row in reached)] for name in names],
     )
-
-
-def _format_measure(held: Mapping[str, Any], name: str) -> str:
-    if name not in held:
-        return "-"
-    return "none holds" if held[name] is None else format_number(held[name])
 
 
 def _print_attacks(rows: Sequence[Mapping[str, Any]]) -> None:
@@ -284,52 +283,30 @@ def _print_attacks(rows: Sequence[Mapping[str, Any]]) -> None:
     )
 
 
-def _format_guesses(outcome: Mapping[str, Any] | None) -> str:
-    return "-" if outcome is None else f"{outcome['success']:.3f} ({outcome['baseline']:.3f})"
+def _format_figure(name: str, value: Any) -> str:
+    if value is None:
+        return "-"
+    if name == "memory":
+        return f"{value / 1e6:.0f}"
+    return f"{value:.4f}" if isinstance(value, float) else format_number(value)
 
 
 def _list_unmeasured(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """List each reason once, with its subjects."""
     reasons: dict[str, dict[str, list[str]]] = {}
     for row in rows:
-        left = dict(row.get("attacks_left_out") or {})
+        left_out = dict(row.get("attacks_left_out") or {})
         if why := row.get("classification_left_out"):
-            left["classification"] = why
+            left_out["classification"] = why
         if row["why"]:
             reasons.setdefault(row["why"], {})[row["name"]] = []
-        for what, why in left.items():
-            reasons.setdefault(why, {}).setdefault(row["name"], []).append(what)
+        for subject, why in left_out.items():
+            reasons.setdefault(why, {}).setdefault(row["name"], []).append(subject)
     return (
         ["", "Not measured:", *(f"- {why} ({_list_subjects(about)})" for why, about in reasons.items())]
         if reasons
         else []
     )
-
-
-def _list_subjects(names: Mapping[str, Sequence[str]]) -> str:
-    """List the subjects of a reason, and what was not measured of them; once if it is the same for all."""
-    listed = {", ".join(what) for what in names.values()}
-    if len(listed) == 1:
-        (what,) = listed
-        return ", ".join(names) + (f": {what}" if what else "")
-    return "; ".join(f"{name}: {', '.join(what)}" if what else name for name, what in names.items())
-
-
-MAX_SWEEP_STEPS = 1_000
-_SWEEP_EXAMPLE = "--sweep beta=1..5, --sweep t=0.1..0.5..0.1, or --sweep k=2,5,10."
-
-
-def parse_sweeps(given: list[str] | None) -> dict[str, list[Any]]:
-    """Parse each parameter with its values, in the order given."""
-    found: dict[str, list[Any]] = {}
-    for entry in given or []:
-        name, mark, listed = entry.partition("=")
-        if not mark or not name.strip() or not listed.strip():
-            raise RequestError("A sweep names a parameter and its values.", attempt=_SWEEP_EXAMPLE)
-        if name.strip() in found:
-            raise RequestError(f"{name.strip()!r} is swept twice.", attempt="all of its values in one list.")
-        found[name.strip().replace("-", "_")] = _parse_values(listed.strip())
-    return found
 
 
 def _parse_values(listed: str) -> list[Any]:
@@ -346,7 +323,33 @@ def _parse_values(listed: str) -> list[Any]:
         raise RequestError(
             f"A range of a sweep goes up, by {MAX_SWEEP_STEPS:,} steps at the most.", attempt=_SWEEP_EXAMPLE
         )
-    return [_simplify_fraction(first + at * step) for at in range(int((last - first) / step) + 1)]
+    return [_simplify_fraction(first + number * step) for number in range(int((last - first) / step) + 1)]
+
+
+def _format_measure(measures: Mapping[str, Any], name: str) -> str:
+    if name not in measures:
+        return "-"
+    return "none holds" if measures[name] is None else format_number(measures[name])
+
+
+def _format_guesses(outcome: Mapping[str, Any] | None) -> str:
+    return "-" if outcome is None else f"{outcome['success']:.3f} ({outcome['baseline']:.3f})"
+
+
+def _list_subjects(names: Mapping[str, Sequence[str]]) -> str:
+    """List the subjects of a reason, and what was not measured of them; once if it is the same for all."""
+    listed = {", ".join(measures) for measures in names.values()}
+    if len(listed) == 1:
+        (measures,) = listed
+        return ", ".join(names) + (f": {measures}" if measures else "")
+    return "; ".join(f"{name}: {', '.join(measures)}" if measures else name for name, measures in names.items())
+
+
+def _parse_value(text: str) -> Any:
+    if text in ("true", "false"):
+        return text == "true"
+    number = _parse_number(text)
+    return text if number is None else _simplify_fraction(number)
 
 
 def _parse_number(text: str) -> Fraction | None:
@@ -355,13 +358,6 @@ def _parse_number(text: str) -> Fraction | None:
         return Fraction(text.strip())
     except (ValueError, ZeroDivisionError):
         return None
-
-
-def _parse_value(text: str) -> Any:
-    if text in ("true", "false"):
-        return text == "true"
-    number = _parse_number(text)
-    return text if number is None else _simplify_fraction(number)
 
 
 def _simplify_fraction(number: Fraction) -> Any:

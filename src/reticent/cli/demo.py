@@ -66,14 +66,14 @@ def demo(
             ledger=to / "ledger",
             progress=scale_progress(progress, 0.2, 0.6),
         )
-        found = _try_release(release, to, progress)
+        results = _try_release(release, to, progress)
         after = release.frame().head(6)
     if json:
-        say_json({"folder": str(to), "release": str(to / "release"), "digest": release.digest, **found})
+        say_json({"folder": str(to), "release": str(to / "release"), "digest": release.digest, **results})
         return
     _say_tables(to, rows, before, after)
-    _say_findings(found)
-    _say_next(to, found["report"])
+    _say_findings(results)
+    _say_next(to, results["report"])
 
 
 def _write_census(to: Path, rows: int, progress: Any) -> Any:
@@ -100,15 +100,15 @@ def _try_release(release: Any, to: Path, progress: Any) -> dict[str, Any]:
     folder = to / "release"
     source = str(to / "census.csv")
     progress(ProgressEvent("auditing against the source", 0.6))
-    found = audit(folder, source=source, expect_digest=release.digest).to_dict()
+    results = audit(folder, source=source, expect_digest=release.digest).to_dict()
     promised = [promise.name for promise in release.manifest.promises]
-    found["attacks"] = []
-    for at, name in enumerate(ADVERSARIES):
-        progress(ProgressEvent(f"attacking as {name}", 0.7 + 0.2 * at / len(ADVERSARIES)))
+    results["attacks"] = []
+    for number, name in enumerate(ADVERSARIES):
+        progress(ProgressEvent(f"attacking as {name}", 0.7 + 0.2 * number / len(ADVERSARIES)))
         speaking = catalogue.ATTACKS[name].select_promises(promised)
-        found["attacks"].append({**attack(folder, source, name).to_dict(), "spoken_of_by": speaking})
+        results["attacks"].append({**attack(folder, source, name).to_dict(), "spoken_of_by": speaking})
     return {
-        **found,
+        **results,
         "question": QUESTION,
         "answer": _ask_question(release),
         "report": str(_write_report(release, to, progress)),
@@ -131,13 +131,13 @@ def _write_report(release: Any, to: Path, progress: Any) -> Path:
     from reticent.report import report
 
     progress(ProgressEvent("writing a report", 0.9))
-    made = report(release)
+    page = report(release)
     try:
         name = "report.html"
-        text = made.html()
+        text = page.html()
     except RequestError:
         name = "report.md"
-        text = made.markdown()
+        text = page.markdown()
     with translate_disk_errors(to):
         (to / name).write_text(text, encoding="utf-8")
     return to / name
@@ -152,29 +152,29 @@ def _say_tables(to: Path, rows: int, before: Any, after: Any) -> None:
     say_table(after.columns, after.rows(), indent=2)
 
 
-def _say_findings(found: dict[str, Any]) -> None:
+def _say_findings(results: dict[str, Any]) -> None:
     from reticent.cli.output import format_number, say, say_findings, say_table
 
     say("", "What was promised, and what a recount of the published files finds:", "")
-    say_findings(found)
+    say_findings(results)
     say(
         "",
         "What two adversaries reach who know everybody's quasi-identifiers; the baseline guesses the most frequent value:",
         "",
     )
-    shown = ("attack", "success", "baseline", "worst_posterior")
+    fields = ("attack", "success", "baseline", "worst_posterior")
     rows = [
-        [*(format_number(one[name]) for name in shown), ", ".join(one["spoken_of_by"]) or "none"]
-        for one in found["attacks"]
+        [*(format_number(outcome[name]) for name in fields), ", ".join(outcome["spoken_of_by"]) or "none"]
+        for outcome in results["attacks"]
     ]
     say_table(("attack", "success", "baseline", "highest belief", "promise that speaks of it"), rows, indent=2)
-    answer = found["answer"]
-    said = (
+    answer = results["answer"]
+    answer_text = (
         answer
         if isinstance(answer, str)
         else ", ".join(f"{name} {format_number(value)}" for name, value in answer.items())
     )
-    say("", f"A question to the release: {found['question']}", f"  {said}")
+    say("", f"A question to the release: {results['question']}", f"  {answer_text}")
 
 
 def _say_next(to: Path, report: str) -> None:

@@ -22,7 +22,6 @@ from reticent.errors import DiskError, HierarchyError, InternalError, OutOfMemor
 from reticent.memory import is_memory_error
 
 DISK_ERRNOS = {errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM}
-
 PATH_ERRNOS = {
     errno.ENAMETOOLONG,
     errno.ENOENT,
@@ -33,6 +32,9 @@ PATH_ERRNOS = {
     errno.ENXIO,
     errno.ENODEV,
 }
+OUTPUT_OPTION = "output"
+OUTPUT_SYNONYMS = ("--to", "--out", "--into", "--dest", "--target", "--folder", "--save")
+"""The option that says where something is written, and what other programs call it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,30 +58,17 @@ class UsageError(RequestError):
     pass
 
 
-OUTPUT_OPTION = "output"
-OUTPUT_SYNONYMS = ("--to", "--out", "--into", "--dest", "--target", "--folder", "--save")
-"""The option that says where something is written, and what other programs call it."""
-
-
-def report_failure(error: BaseException, wishes: ErrorOptions) -> int:
+def report_failure(error: BaseException, options: ErrorOptions) -> int:
     """Report what went wrong; return the exit code."""
     ours = convert_error(error)
-    values = list(ours.values) if isinstance(ours, HierarchyError) and wishes.show_values else []
+    values = list(ours.values) if isinstance(ours, HierarchyError) and options.show_values else []
     with contextlib.suppress(OSError):  # nobody reads it, or its disk is full: the exit code says the same
-        _print_failure(error, ours, values, wishes)
-    if wishes.json:
+        _print_failure(error, ours, values, options)
+    if options.json:
         facts: dict[str, Any] = {"kind": type(ours).__name__, "what": ours.what, "why": ours.why, "try": ours.attempt}
         facts |= {"exit_code": ours.exit_code} | ({"values": values} if values else {})
         print(sanitize_json(json.dumps({"error": facts}, indent=1, ensure_ascii=False)))
     return ours.exit_code
-
-
-def _print_failure(error: BaseException, ours: ReticentError, values: list[str], wishes: ErrorOptions) -> None:
-    if wishes.traceback:
-        print(*map(sanitize_text, format_frames(error)), sep="\n", file=sys.stderr)
-    print(sanitize_text(f"{type(ours).__name__}: {ours}"), file=sys.stderr)
-    if values:
-        print("  The values:", *(f"    {sanitize_line(value)}" for value in values), sep="\n", file=sys.stderr)
 
 
 def convert_error(error: BaseException) -> ReticentError:
@@ -102,24 +91,6 @@ def convert_error(error: BaseException) -> ReticentError:
         f"A bug of ours: {type(error).__name__} {locate_error(error)}.",
         why="Its message is withheld: it may quote a record.",
         attempt="--traceback, and reporting what it prints together with the job file.",
-    )
-
-
-def _explain_usage_error(error: Any) -> UsageError:
-    """Explain an error of the parser; for an option that a command does not have, suggest one of its own."""
-    from difflib import get_close_matches
-
-    asked = getattr(error, "option_name", None)
-    context = getattr(error, "ctx", None)
-    if not asked or context is None:
-        return UsageError(error.format_message(), attempt="--help.")
-    known = [option[2:] for one in context.command.params for option in one.opts if option.startswith("--")]
-    meant = OUTPUT_OPTION if asked in OUTPUT_SYNONYMS and OUTPUT_OPTION in known else asked.lstrip("-")
-    close = [f"--{name} instead; its options are" for name in get_close_matches(meant, known, n=1)]
-    listed = ", ".join(f"--{name}" for name in known)
-    return UsageError(
-        f"{context.command_path} has no option {asked}.",
-        attempt=f"{''.join(close) or 'one of'} {listed}; --help tells of each.",
     )
 
 
@@ -148,3 +119,29 @@ def format_frames(error: BaseException) -> Iterator[str]:
         yield "which led to"
     yield "".join(tracebacks.format_list(tracebacks.extract_tb(error.__traceback__))).rstrip()
     yield str(error) if isinstance(error, ReticentError) else f"{type(error).__name__}: (message withheld)"
+
+
+def _print_failure(error: BaseException, ours: ReticentError, values: list[str], options: ErrorOptions) -> None:
+    if options.traceback:
+        print(*map(sanitize_text, format_frames(error)), sep="\n", file=sys.stderr)
+    print(sanitize_text(f"{type(ours).__name__}: {ours}"), file=sys.stderr)
+    if values:
+        print("  The values:", *(f"    {sanitize_line(value)}" for value in values), sep="\n", file=sys.stderr)
+
+
+def _explain_usage_error(error: Any) -> UsageError:
+    """Explain an error of the parser; for an option that a command does not have, suggest one of its own."""
+    from difflib import get_close_matches
+
+    unknown = getattr(error, "option_name", None)
+    context = getattr(error, "ctx", None)
+    if not unknown or context is None:
+        return UsageError(error.format_message(), attempt="--help.")
+    names = [option[2:] for parameter in context.command.params for option in parameter.opts if option.startswith("--")]
+    intended = OUTPUT_OPTION if unknown in OUTPUT_SYNONYMS and OUTPUT_OPTION in names else unknown.lstrip("-")
+    close = [f"--{name} instead; its options are" for name in get_close_matches(intended, names, n=1)]
+    listed = ", ".join(f"--{name}" for name in names)
+    return UsageError(
+        f"{context.command_path} has no option {unknown}.",
+        attempt=f"{''.join(close) or 'one of'} {listed}; --help tells of each.",
+    )

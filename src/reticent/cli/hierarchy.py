@@ -38,7 +38,7 @@ def hierarchy(
             show_default=False,
         ),
     ] = None,
-    given: Annotated[
+    parameters: Annotated[
         list[str] | None,
         typer.Option(
             "--with",
@@ -72,50 +72,52 @@ def hierarchy(
         raise RequestError("--data and --column belong together.", attempt="--data patients.csv --column age.")
     if file is None and data is None:
         raise RequestError("There is neither a hierarchy file nor data to build one from.", attempt=f"`{EXAMPLE}`.")
-    if file is not None and (build or given):
+    if file is not None and (build or parameters):
         raise RequestError("--build and --with make a hierarchy from data; FILE is one.", attempt="leaving FILE out.")
     values = (
         None
         if data is None
         else _read_column(data, column, missing, collect_reading_options(delimiter=delimiter, encoding=encoding))
     )
-    asked, tree = (
-        (None, _read_hierarchy(file, values)) if file is not None else _build_hierarchy(values, column, build, given)
+    request, tree = (
+        (None, _read_hierarchy(file, values))
+        if file is not None
+        else _build_hierarchy(values, column, build, parameters)
     )
-    found = None if values is None else _require_fit(tree, values, column or "")
+    fit = None if values is None else _require_fit(tree, values, column or "")
     if output is not None:
         with write_new_file(output, force) as part:
             tree.save(part)
-    facts = _collect_facts(tree, found, asked, output)
+    facts = _collect_facts(tree, fit, request, output)
     if json:
-        shown = {"table": tree.rows()} if file is not None or show_values else {}
-        say_json({**facts, **shown})
+        table = {"table": tree.rows()} if file is not None or show_values else {}
+        say_json({**facts, **table})
         return
     say(
         f"{facts['values']:,} values in {facts['height'] + 1} levels, the root included"
-        + (f"; {asked[1]}." if asked else "."),
+        + (f"; {request[1]}." if request else "."),
         "",
     )
     rows = zip(range(tree.height + 1), facts["groups"], facts.get("smallest", [""] * (tree.height + 1)), strict=True)
     say_table(("level", "groups", "rows of the smallest"), rows, indent=2)
     if file is not None or show_values:
         say("", draw_tree(tree, leaves=leaves))
-    elif asked and asked[0]["build"] in COARSE_BUILDERS:
+    elif request and request[0]["build"] in COARSE_BUILDERS:
         say("", draw_tree(tree, leaves=0))
     else:
         say("", "Its labels are values of the data: --show-values draws the tree.")
-    if asked:
-        say("", f"In a job:  hierarchy = {_format_job_text(asked[0])}")
+    if request:
+        say("", f"In a job:  hierarchy = {_format_job_text(request[0])}")
     if output is not None:
         say("", f"Saved {output}.")
 
 
-def _read_column(data: Path, column: str | None, missing: list[str] | None, how: dict[str, Any]) -> Any:
+def _read_column(data: Path, column: str | None, missing: list[str] | None, reading_options: dict[str, Any]) -> Any:
     from reticent.data.csv import suggest_column
     from reticent.data.source import Source, collect_frame, scan_source
     from reticent.errors import ColumnError
 
-    lazy = scan_source(Source(path=str(data), missing=tuple(missing or ()), **how))
+    lazy = scan_source(Source(path=str(data), missing=tuple(missing or ()), **reading_options))
     names = lazy.collect_schema().names()
     if column not in names:
         raise ColumnError(f"Column {column!r} is not in the data.", attempt=suggest_column(str(column), names, lazy))
@@ -139,18 +141,18 @@ def _read_hierarchy(file: Path, values: Any) -> Any:
 
 
 def _build_hierarchy(
-    values: Any, column: str | None, build: str | None, given: list[str] | None
+    values: Any, column: str | None, build: str | None, parameters: list[str] | None
 ) -> tuple[tuple[dict[str, Any], str], Any]:
     """Return what was asked for, why, and the hierarchy."""
-    from reticent.data.hierarchy_builders import build as made
+    from reticent.data.hierarchy_builders import build as build_hierarchy
     from reticent.data.hierarchy_proposal import propose_builder
     from reticent.errors import RequestError
 
-    asked, why = ({"build": build}, "as asked for") if build else propose_builder(values, column or "")
-    if not asked:
+    request, why = ({"build": build}, "as asked for") if build else propose_builder(values, column or "")
+    if not request:
         raise RequestError(f"Column {column!r} needs no hierarchy: {why}.", attempt="--build if you want one.")
-    asked |= dict(map(_parse_parameter, given or ()))
-    return (asked, why), made(asked, values, name=column or "")
+    request |= dict(map(_parse_parameter, parameters or ()))
+    return (request, why), build_hierarchy(request, values, name=column or "")
 
 
 def _parse_parameter(text: str) -> tuple[str, Any]:
@@ -174,30 +176,33 @@ def _require_fit(tree: Any, values: Any, column: str) -> Any:
     from reticent.cli.hierarchy_tree import fit_hierarchy
     from reticent.errors import HierarchyError
 
-    found = fit_hierarchy(tree, values)
-    if not found.usable:
+    fit = fit_hierarchy(tree, values)
+    if not fit.usable:
         raise HierarchyError(
-            f"The hierarchy has no rule for {len(found.lacking)} of the {found.distinct} distinct values of {column!r}.",
-            why=f"{found.lacking_rows:,} of {found.rows:,} rows hold one of them.",
-            values=found.lacking,
+            f"The hierarchy has no rule for {len(fit.lacking)} of the {fit.distinct} distinct values of {column!r}.",
+            why=f"{fit.lacking_rows:,} of {fit.rows:,} rows hold one of them.",
+            values=fit.lacking,
             attempt="--show-values to see them, or --missing if they stand for nothing.",
         )
-    return found
+    return fit
 
 
-def _collect_facts(tree: Any, found: Any, asked: Any, output: Path | None) -> dict[str, Any]:
+def _collect_facts(tree: Any, fit: Any, request: Any, output: Path | None) -> dict[str, Any]:
     groups = [len(set(tree.paths[:, level].tolist())) for level in range(tree.height + 1)]
     facts: dict[str, Any] = {"values": len(tree.leaves), "height": tree.height, "groups": groups}
-    if found is not None:
+    if fit is not None:
         facts |= {
-            "rows": found.rows,
-            "missing": found.missing_rows,
-            "unused": found.unused,
-            "smallest": list(found.smallest),
+            "rows": fit.rows,
+            "missing": fit.missing_rows,
+            "unused": fit.unused,
+            "smallest": list(fit.smallest),
         }
-        facts["groups"] = list(found.levels)
-    if asked:
-        facts |= {"hierarchy": {name: _convert_decimals(value) for name, value in asked[0].items()}, "why": asked[1]}
+        facts["groups"] = list(fit.levels)
+    if request:
+        facts |= {
+            "hierarchy": {name: _convert_decimals(value) for name, value in request[0].items()},
+            "why": request[1],
+        }
     return facts | ({"saved": str(output)} if output is not None else {})
 
 
@@ -205,11 +210,11 @@ def _convert_decimals(value: Any) -> Any:
     from decimal import Decimal
 
     if isinstance(value, list):
-        return [_convert_decimals(one) for one in value]
+        return [_convert_decimals(entry) for entry in value]
     return float(value) if isinstance(value, Decimal) else value
 
 
-def _format_job_text(asked: dict[str, Any]) -> str:
+def _format_job_text(request: dict[str, Any]) -> str:
     from reticent.job.job import format_toml_value
 
-    return format_toml_value(asked)
+    return format_toml_value(request)

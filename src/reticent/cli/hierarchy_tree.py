@@ -14,8 +14,8 @@ from reticent.data.hierarchy import Hierarchy
 
 def draw_tree(tree: Hierarchy, *, leaves: int = 8, rows: Mapping[str, int] | None = None) -> str:
     """Draw one line for each node, indented, with at most `leaves` leaves of each.  `rows` adds the number of rows of each node."""
-    held = np.array([(rows or {}).get(leaf, 0) for leaf in tree.leaves], np.int64)
-    until = np.append(0, np.cumsum(held))
+    rows_per_leaf = np.array([(rows or {}).get(leaf, 0) for leaf in tree.leaves], np.int64)
+    until = np.append(0, np.cumsum(rows_per_leaf))
     lines: list[str] = []
 
     def line(node: int, level: int, branch: str) -> None:
@@ -27,9 +27,9 @@ def draw_tree(tree: Hierarchy, *, leaves: int = 8, rows: Mapping[str, int] | Non
 
     def draw_children(node: int, level: int, indent: str) -> None:
         children = _find_children(tree, node, level)
-        shown = children if level > 1 else children[:leaves]
-        for at, child in enumerate(shown):
-            final = at == len(children) - 1
+        drawn_children = children if level > 1 else children[:leaves]
+        for number, child in enumerate(drawn_children):
+            final = number == len(children) - 1
             line(child, level - 1, f"{indent}{'└─ ' if final else '├─ '}")
             alone = (
                 tree.first[child] == tree.last[child]
@@ -37,18 +37,13 @@ def draw_tree(tree: Hierarchy, *, leaves: int = 8, rows: Mapping[str, int] | Non
             )
             if level > 1 and not alone:
                 draw_children(child, level - 1, indent + ("   " if final else "│  "))
-        if len(shown) < len(children):
-            lines.append(f"{indent}└─ ... {len(children) - len(shown)} more")
+        if len(drawn_children) < len(children):
+            lines.append(f"{indent}└─ ... {len(children) - len(drawn_children)} more")
 
     root = int(tree.paths[0, -1])
     line(root, tree.height, "")
     draw_children(root, tree.height, "")
     return "\n".join(lines)
-
-
-def _find_children(tree: Hierarchy, node: int, level: int) -> list[int]:
-    below = tree.paths[tree.first[node] : tree.last[node] + 1, level - 1]
-    return below[np.flatnonzero(np.diff(below, prepend=-1))].tolist()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,17 +69,17 @@ def fit_hierarchy(tree: Hierarchy, values: pl.Series | Sequence[Any]) -> Hierarc
     series = values if isinstance(values, pl.Series) else pl.Series(values)
     series = series.cast(pl.String) if series.dtype != pl.String else series
     counted = series.drop_nulls().to_frame("value").group_by("value").len("rows")
-    known = {leaf: code for code, leaf in enumerate(tree.leaves)}
+    code_of_leaf = {leaf: code for code, leaf in enumerate(tree.leaves)}
     pairs = list(zip(counted["value"].to_list(), counted["rows"].to_list(), strict=True))
-    lacking = sorted(text for text, _ in pairs if text not in known)
-    held = np.zeros(len(known), np.int64)
+    lacking = sorted(text for text, _ in pairs if text not in code_of_leaf)
+    rows_per_leaf = np.zeros(len(code_of_leaf), np.int64)
     for text, rows in pairs:
-        if text in known:
-            held[known[text]] = rows
+        if text in code_of_leaf:
+            rows_per_leaf[code_of_leaf[text]] = rows
     levels = []
     smallest = []
     for level in range(tree.height + 1):
-        groups = np.bincount(tree.paths[:, level], weights=held).astype(np.int64)
+        groups = np.bincount(tree.paths[:, level], weights=rows_per_leaf).astype(np.int64)
         groups = groups[groups > 0]
         levels.append(len(groups))
         smallest.append(int(groups.min()) if len(groups) else 0)
@@ -93,8 +88,13 @@ def fit_hierarchy(tree: Hierarchy, values: pl.Series | Sequence[Any]) -> Hierarc
         len(series),
         series.null_count(),
         tuple(lacking),
-        sum(rows for text, rows in pairs if text not in known),
-        int((held == 0).sum()),
+        sum(rows for text, rows in pairs if text not in code_of_leaf),
+        int((rows_per_leaf == 0).sum()),
         tuple(levels),
         tuple(smallest),
     )
+
+
+def _find_children(tree: Hierarchy, node: int, level: int) -> list[int]:
+    below = tree.paths[tree.first[node] : tree.last[node] + 1, level - 1]
+    return below[np.flatnonzero(np.diff(below, prepend=-1))].tolist()

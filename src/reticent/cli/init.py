@@ -53,29 +53,29 @@ def init(
     target = Path(f"{data.stem}.toml") if output is None else output
     with show_progress(json or printed) as progress:
         progress("looking at columns")
-        found = draft_job(source)
+        draft = draft_job(source)
     if printed:
-        text = found.to_toml()
-        say_json({"job": text, **_collect_facts(found)}) if json else say(text.rstrip())
+        text = draft.to_toml()
+        say_json({"job": text, **_collect_facts(draft)}) if json else say(text.rstrip())
         return
-    beside = os.path.relpath(data.resolve(), target.resolve().parent) if not data.is_absolute() else str(data)
+    relative_path = os.path.relpath(data.resolve(), target.resolve().parent) if not data.is_absolute() else str(data)
     with write_new_file(target, force) as part:
-        part.write_text(replace(found, source=replace(found.source, path=beside)).to_toml(), encoding="utf-8")
+        part.write_text(replace(draft, source=replace(draft.source, path=relative_path)).to_toml(), encoding="utf-8")
     if json:
-        say_json({"job": str(target), **_collect_facts(found)})
+        say_json({"job": str(target), **_collect_facts(draft)})
         return
     rows = (
         (c.name, c.type or "categorical", f"{c.distinct:,}", f"{c.missing:,}", c.role.value, c.risk)
-        for c in found.columns
+        for c in draft.columns
     )
     say_table(("column", "type", "distinct", "missing", "proposed role", "risk"), rows)
-    if found.sampled:
-        say("", found.sampled)
+    if draft.sampled:
+        say("", draft.sampled)
     say("", f"Not looked at: {UNEXAMINED_PROPERTIES}.")
     say("", f"{target} is a draft: confirm each role in it, then `reticent check {target}`.")
 
 
-def _collect_facts(found) -> dict:
+def _collect_facts(draft) -> dict:
     columns = [
         {
             "name": c.name,
@@ -87,7 +87,7 @@ def _collect_facts(found) -> dict:
             "risk": c.risk,
             **({"hierarchy": dict(c.hierarchy), "suits": c.suits} if c.suits else {}),
         }
-        for c in found.columns
+        for c in draft.columns
     ]
-    looked_at = {} if found.looked_at is None else {"looked_at": found.looked_at}
-    return {"rows": found.rows, **looked_at, "columns": columns}
+    looked_at = {} if draft.looked_at is None else {"looked_at": draft.looked_at}
+    return {"rows": draft.rows, **looked_at, "columns": columns}

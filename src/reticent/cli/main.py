@@ -26,19 +26,19 @@ from reticent.errors import DiskError, ReticentError
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run `reticent ARGUMENTS`; return the exit code."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
+    words = list(sys.argv[1:] if arguments is None else arguments)
     if arguments is None:  # the process is ours: a warning is a line, not a place in the code
         warnings.showwarning = lambda message, *_, **__: print(f"reticent: {message}", file=sys.stderr)
-    wishes = ErrorOptions(
-        json="--json" in given,
-        show_values="--show-values" in given,
-        traceback="--traceback" in given or bool(os.environ.get("RETICENT_TRACEBACK")),
+    options = ErrorOptions(
+        json="--json" in words,
+        show_values="--show-values" in words,
+        traceback="--traceback" in words or bool(os.environ.get("RETICENT_TRACEBACK")),
     )
     startup.prepare_streams()
     startup.drop_polars_settings()
     try:
-        require_utf8_arguments(given)
-        code = run_with_logging([word for word in given if word != "--traceback"], wishes)
+        require_utf8_arguments(words)
+        code = run_with_logging([word for word in words if word != "--traceback"], options)
         if arguments is None:
             exit_if_out_of_memory(code)
         sys.stdout.flush()
@@ -47,10 +47,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         startup.silence_stdout()
         return 1
     except ReticentError as error:
-        return report_failure(error, wishes)
+        return report_failure(error, options)
     except OSError as error:  # a full disk behind `> file`: what the command did is done
         startup.silence_stdout()
-        return report_failure(DiskError(f"Standard output cannot be written: {error.strerror}."), wishes)
+        return report_failure(DiskError(f"Standard output cannot be written: {error.strerror}."), options)
 
 
 def require_utf8_arguments(words: Sequence[str]) -> None:
@@ -60,15 +60,15 @@ def require_utf8_arguments(words: Sequence[str]) -> None:
             raise UsageError(f"Argument {place} is not UTF-8, or holds a NUL.", attempt="another name.")
 
 
-def run_with_logging(words: list[str], wishes: ErrorOptions) -> int:
+def run_with_logging(words: list[str], options: ErrorOptions) -> int:
     """Run a command, with its stages logged as the words ask."""
     with apply_log_options(words) as rest:
-        code = run_command(rest, wishes)
+        code = run_command(rest, options)
         log_exit_code(code)
         return code
 
 
-def run_command(words: list[str], wishes: ErrorOptions) -> int:
+def run_command(words: list[str], options: ErrorOptions) -> int:
     try:
         with _handle_termination():
             code = _invoke_command(words)
@@ -77,9 +77,9 @@ def run_command(words: list[str], wishes: ErrorOptions) -> int:
     except SystemExit as error:  # how the parser ends where the reader of a pipe has seen enough
         return error.code if isinstance(error.code, int) else 1
     except BaseException as error:
-        return report_failure(error, wishes)
+        return report_failure(error, options)
     if code == 130:  # the parser's word for Ctrl-C
-        return report_failure(KeyboardInterrupt(), wishes)
+        return report_failure(KeyboardInterrupt(), options)
     return code if isinstance(code, int) else 0
 
 
@@ -102,14 +102,14 @@ def _handle_termination() -> Iterator[None]:
         raise TerminationSignal
 
     numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    ours = threading.current_thread() is threading.main_thread()
-    taken = [number for number in numbers if ours and signal.getsignal(number) is signal.SIG_DFL]
-    for number in taken:
+    is_main_thread = threading.current_thread() is threading.main_thread()
+    handled = [number for number in numbers if is_main_thread and signal.getsignal(number) is signal.SIG_DFL]
+    for number in handled:
         signal.signal(number, end)
     try:
         yield
     finally:
-        for number in taken:
+        for number in handled:
             signal.signal(number, signal.SIG_DFL)
 
 

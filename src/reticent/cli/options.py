@@ -19,13 +19,13 @@ def split_names(text: str | None) -> list[str] | None:
     return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
 
 
-def parse_hierarchy_files(given: list[str] | None) -> dict[str, str]:
+def parse_hierarchy_files(entries: list[str] | None) -> dict[str, str]:
     from reticent.errors import RequestError
 
-    pairs = [entry.partition("=") for entry in given or ()]
-    if wrong := [column for column, mark, path in pairs if not (column and mark and path)]:
+    pairs = [entry.partition("=") for entry in entries or ()]
+    if incomplete := [column for column, mark, path in pairs if not (column and mark and path)]:
         raise RequestError(
-            f"--hierarchy: {wrong[0]!r} names no column and file.", attempt="--hierarchy education=education.csv."
+            f"--hierarchy: {incomplete[0]!r} names no column and file.", attempt="--hierarchy education=education.csv."
         )
     return {column: path for column, _, path in pairs}
 
@@ -104,6 +104,6 @@ def make_engine(engine: str, master: str | None, regions: int | None = None) -> 
     return Spark(master=master, regions=regions)
 
 
-def collect_reading_options(**given: Any) -> dict[str, Any]:
+def collect_reading_options(**options: Any) -> dict[str, Any]:
     """Collect those of the options above that were given, as fields of a job's [source]."""
-    return {name: value for name, value in given.items() if value is not None}
+    return {name: value for name, value in options.items() if value is not None}

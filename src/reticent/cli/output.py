@@ -18,6 +18,17 @@ from reticent.cli.progress import show_progress as show_progress
 from reticent.cli.sanitize import sanitize_json, sanitize_line, sanitize_text
 from reticent.errors import OutputExists
 
+VERDICT_SENTENCES = {
+    "kept": "Every promise is kept.",
+    "broken": "NOT every promise is kept.",
+    "undecided": "The files alone do not show every promise.",
+    "differs": "No promise is broken, but the release is NOT what its source or job says.",
+}
+UNDECIDED_SOURCE_SENTENCE = "Every promise is kept, but whether the release is that of its source could not be decided."
+REREAD_HINT = "A source that is read otherwise than at publication differs too: give --job, or --missing, --delimiter, --encoding."
+UNKNOWN_TEXT = "not known (see the notes)"
+KEPT_WORDS = {True: "yes", False: "NO", None: "not shown"}
+
 
 def say(*lines: str) -> None:
     """Print plain lines, never wrapped: paths and digests are there to be copied."""
@@ -64,106 +75,60 @@ def format_number(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-VERDICT_SENTENCES = {
-    "kept": "Every promise is kept.",
-    "broken": "NOT every promise is kept.",
-    "undecided": "The files alone do not show every promise.",
-    "differs": "No promise is broken, but the release is NOT what its source or job says.",
-}
-UNDECIDED_SOURCE_SENTENCE = "Every promise is kept, but whether the release is that of its source could not be decided."
-REREAD_HINT = "A source that is read otherwise than at publication differs too: give --job, or --missing, --delimiter, --encoding."
-UNKNOWN_TEXT = "not known (see the notes)"
-KEPT_WORDS = {True: "yes", False: "NO", None: "not shown"}
-
-
-def format_headline(found: Mapping[str, Any], together: str | None = None) -> str:
-    """Format the verdict on a release alone and, if there are earlier ones of the same people, `together` with them."""
-    stated = found["promises"] or found["verdict"] == "differs"
-    verdict = VERDICT_SENTENCES[found["verdict"]] if stated else "No promise was stated."
-    if found["verdict"] == "undecided" and found["promises"] and all(promise["kept"] for promise in found["promises"]):
+def format_headline(report: Mapping[str, Any], lost_promises: str | None = None) -> str:
+    """Format the verdict on a release alone; `lost_promises` is what earlier releases of the same people change."""
+    stated = report["promises"] or report["verdict"] == "differs"
+    verdict = VERDICT_SENTENCES[report["verdict"]] if stated else "No promise was stated."
+    if (
+        report["verdict"] == "undecided"
+        and report["promises"]
+        and all(promise["kept"] for promise in report["promises"])
+    ):
         verdict = UNDECIDED_SOURCE_SENTENCE
-    if together is None:
+    if lost_promises is None:
         return verdict
-    return f"Alone, {verdict[0].lower() if verdict[1:2].islower() else verdict[0]}{verdict[1:-1]}; {together}."
+    return f"Alone, {verdict[0].lower() if verdict[1:2].islower() else verdict[0]}{verdict[1:-1]}; {lost_promises}."
 
 
-def say_findings(found: Mapping[str, Any], together: str | None = None) -> None:
+def say_findings(report: Mapping[str, Any], lost_promises: str | None = None) -> None:
     """Print the verdict, each promise with what was asked and achieved, the measures, and what the source adds."""
-    withheld = "an unknown number" if found["withheld"] is None else f"{found['withheld']:,}"
+    withheld = "an unknown number" if report["withheld"] is None else f"{report['withheld']:,}"
     say(
-        f"{found['rows']:,} rows in {found['groups']:,} groups, {withheld} withheld. {format_headline(found, together)}"
+        f"{report['rows']:,} rows in {report['groups']:,} groups, {withheld} withheld. {format_headline(report, lost_promises)}"
     )
-    if found["promises"]:
+    if report["promises"]:
         say("")
         say_table(
-            ("promise", "asked", "achieved", "kept", "evidence"), map(_format_promise, found["promises"]), indent=2
+            ("promise", "asked", "achieved", "kept", "evidence"), map(_format_promise, report["promises"]), indent=2
         )
-    _say_measures(found)
-    if source := found.get("source"):
+    _say_measures(report)
+    if source := report.get("source"):
         say("", *source["sentences"])
         if not source["passed"]:
             say("", f"The comparison with the source failed. {REREAD_HINT}")
-    if carried := found.get("carried"):
+    if carried := report.get("carried"):
         say("")
-        ties = [", ".join(f"{name} {value:.2f}" for name, value in one["association"].items()) for one in carried]
+        ties = [", ".join(f"{name} {value:.2f}" for name, value in column["association"].items()) for column in carried]
         rows = [
-            (one["column"], f"{one['distinct']:,}", f"{one['unique']:.1%}", tie)
-            for one, tie in zip(carried, ties, strict=True)
+            (column["column"], f"{column['distinct']:,}", f"{column['unique']:.1%}", tie)
+            for column, tie in zip(carried, ties, strict=True)
         ]
         say_table(
             ("carried column", "distinct values", "rows with one of their own", "association (Cramer's V)"),
             rows,
             indent=2,
         )
-    for line in found.get("disagreements", ()):
+    for line in report.get("disagreements", ()):
         say("", f"Not as the job says: {line}.")
-    for promise in found["promises"]:
+    for promise in report["promises"]:
         if promise.get("why"):
             say("", f"{promise['model']} is not shown: {promise['why']}.")
-    for line in found.get("notes", ()):
+    for line in report.get("notes", ()):
         say("", f"Note: {line}")
-    if page := found.get("page"):
+    if page := report.get("page"):
         say("", page["says"])
-    if identity := found.get("identity"):
+    if identity := report.get("identity"):
         say("", identity["says"])
-
-
-def _say_measures(found: Mapping[str, Any]) -> None:
-    """Print every measure; if several columns are sensitive, the worst of them and each column's own."""
-    columns: Mapping[str, Mapping[str, Any]] = found.get("achieved_by_column", {})
-    utility = {name: UNKNOWN_TEXT if value is None else value for name, value in found.get("utility", {}).items()}
-    measures = {**found["achieved"], **utility}
-    rows = [
-        (name, _format_measure(value), *(_format_measure(one[name]) if name in one else "" for one in columns.values()))
-        for name, value in measures.items()
-        if not isinstance(value, Mapping)
-    ]
-    if rows:
-        say("")
-        say_table(("measure", "achieved, at worst" if columns else "achieved", *columns), rows, indent=2)
-
-
-def _format_promise(entry: Mapping[str, Any]) -> tuple[str, ...]:
-    about = f" of {entry['column']}" if entry.get("column") else ""
-    return (
-        entry["model"] + about,
-        _format_pairs(entry["asked"]),
-        _format_pairs(entry["achieved"]),
-        KEPT_WORDS[entry["kept"]],
-        entry["evidence"],
-    )
-
-
-def _format_pairs(values: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} = {_format_measure(value)}" for name, value in values.items())
-
-
-def _format_measure(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return _format_pairs(value)
-    if isinstance(value, list):
-        return "; ".join(map(_format_measure, value)) or "none"
-    return "none holds" if value is None else format_number(value)
 
 
 @contextmanager
@@ -177,3 +142,48 @@ def write_new_file(target: Path, force: bool) -> Iterator[Path]:
         )
     with staging.stage_file(target) as path:
         yield path
+
+
+def _format_promise(entry: Mapping[str, Any]) -> tuple[str, ...]:
+    about = f" of {entry['column']}" if entry.get("column") else ""
+    return (
+        entry["model"] + about,
+        _format_pairs(entry["asked"]),
+        _format_pairs(entry["achieved"]),
+        KEPT_WORDS[entry["kept"]],
+        entry["evidence"],
+    )
+
+
+def _say_measures(report: Mapping[str, Any]) -> None:
+    """Print every measure; if several columns are sensitive, the worst of them and each column's own."""
+    columns: Mapping[str, Mapping[str, Any]] = report.get("achieved_by_column", {})
+    utility = {name: UNKNOWN_TEXT if value is None else value for name, value in report.get("utility", {}).items()}
+    measures = {**report["achieved"], **utility}
+    rows = [
+        (
+            name,
+            _format_measure(value),
+            *(
+                _format_measure(measures_of_column[name]) if name in measures_of_column else ""
+                for measures_of_column in columns.values()
+            ),
+        )
+        for name, value in measures.items()
+        if not isinstance(value, Mapping)
+    ]
+    if rows:
+        say("")
+        say_table(("measure", "achieved, at worst" if columns else "achieved", *columns), rows, indent=2)
+
+
+def _format_pairs(values: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} = {_format_measure(value)}" for name, value in values.items())
+
+
+def _format_measure(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return _format_pairs(value)
+    if isinstance(value, list):
+        return "; ".join(map(_format_measure, value)) or "none"
+    return "none holds" if value is None else format_number(value)

@@ -23,6 +23,8 @@ from reticent.redaction import redact
 
 MIN_FRACTION_FOR_ETA = 0.05  # of the run: before, what is left is a guess
 MIN_SECONDS_FOR_ETA = 2.0  # seconds: of a shorter run nobody asks what is left
+LOG_FLAGS = ("--quiet", "--log-json")
+LOG_FILE_OPTION = "--log"
 
 
 class EtaDisplay:
@@ -33,19 +35,23 @@ class EtaDisplay:
         self.done = 0.0
         self.whole = 0.0
 
-    def reach(self, done: float | None, now: float) -> None:
-        """Record progress; it never goes back: a share is rough, and a shrinking bar tells nothing."""
-        if done is None or done < self.done:
+    def reach(self, fraction: float | None, now: float) -> None:
+        """Record progress; it never goes back: a share is rough, and a bar that shrinks is of no use."""
+        if fraction is None or fraction < self.done:
             return
-        self.done = done
-        self.whole = (now - self.began) / done if done > MIN_FRACTION_FOR_ETA else 0.0
+        self.done = fraction
+        self.whole = (now - self.began) / fraction if fraction > MIN_FRACTION_FOR_ETA else 0.0
 
     def format_eta(self, now: float) -> str:
         if not self.done:
             return ""
-        left = self.began + self.whole - now
-        said = f"{self.done:.0%}"
-        return f"{said}, about {format_duration(left)} left" if self.whole > MIN_SECONDS_FOR_ETA and left > 0 else said
+        remaining = self.began + self.whole - now
+        percentage = f"{self.done:.0%}"
+        return (
+            f"{percentage}, about {format_duration(remaining)} left"
+            if self.whole > MIN_SECONDS_FOR_ETA and remaining > 0
+            else percentage
+        )
 
     def __str__(self) -> str:
         return self.format_eta(time.monotonic())
@@ -56,10 +62,6 @@ def format_duration(seconds: float) -> str:
     if seconds < 60:
         return f"{max(round(seconds), 1)} s"
     return f"{round(seconds / 60)} min" if seconds < 3600 else f"{seconds / 3600:.1f} h"
-
-
-LOG_FLAGS = ("--quiet", "--log-json")
-LOG_FILE_OPTION = "--log"
 
 
 @dataclass(slots=True)
@@ -101,13 +103,13 @@ LOG_SETTINGS = LogSettings()
 @contextmanager
 def apply_log_options(words: Sequence[str]) -> Iterator[list[str]]:
     """Yield the words without the log options, which hold inside the block; a log's file is closed at the end."""
-    rest, given = split_log_options(words)
-    file = given[LOG_FILE_OPTION]
+    rest, options = split_log_options(words)
+    file = options[LOG_FILE_OPTION]
     # A log is added to: one file can serve every run of a night.
     handle = _open_log(Path(str(file))) if file is not None else None
     named = next((word for word in rest if not word.startswith("-")), "")
     _apply_settings(
-        LogSettings(quiet=bool(given["--quiet"]), as_json=bool(given["--log-json"]), file=handle, command=named)
+        LogSettings(quiet=bool(options["--quiet"]), as_json=bool(options["--log-json"]), file=handle, command=named)
     )
     try:
         yield rest
@@ -120,37 +122,23 @@ def apply_log_options(words: Sequence[str]) -> Iterator[list[str]]:
 def split_log_options(words: Sequence[str]) -> tuple[list[str], dict[str, Any]]:
     """Split words into the log options, wherever they stand before a bare `--`, and the other words."""
     rest: list[str] = []
-    given: dict[str, Any] = {**dict.fromkeys(LOG_FLAGS, False), LOG_FILE_OPTION: None}
-    at = 0
-    while at < len(words):
-        word = words[at]
+    options: dict[str, Any] = {**dict.fromkeys(LOG_FLAGS, False), LOG_FILE_OPTION: None}
+    position = 0
+    while position < len(words):
+        word = words[position]
         if word == "--":
-            return [*rest, *words[at:]], given
+            return [*rest, *words[position:]], options
         if word in LOG_FLAGS:
-            given[word] = True
-        elif word == LOG_FILE_OPTION and at + 1 < len(words):
-            at += 1
-            given[LOG_FILE_OPTION] = words[at]
+            options[word] = True
+        elif word == LOG_FILE_OPTION and position + 1 < len(words):
+            position += 1
+            options[LOG_FILE_OPTION] = words[position]
         elif word.startswith(f"{LOG_FILE_OPTION}="):
-            given[LOG_FILE_OPTION] = word.removeprefix(f"{LOG_FILE_OPTION}=")
+            options[LOG_FILE_OPTION] = word.removeprefix(f"{LOG_FILE_OPTION}=")
         else:
             rest.append(word)
-        at += 1
-    return rest, given
-
-
-def _open_log(path: Path) -> TextIO:
-    from reticent.format.folder import translate_disk_errors
-
-    if path.is_dir():
-        raise RequestError(f"The log {path} is a folder.", attempt="--log with a file's name.")
-    with translate_disk_errors(path):
-        return path.open("a", encoding="utf-8")
-
-
-def _apply_settings(told: LogSettings) -> None:
-    for name in ("quiet", "as_json", "file", "command", "began"):
-        setattr(LOG_SETTINGS, name, getattr(told, name))
+        position += 1
+    return rest, options
 
 
 def log_exit_code(code: int) -> None:
@@ -179,20 +167,34 @@ def _print_to_stderr(text: str) -> None:
         print(text, file=sys.stderr, flush=True)
 
 
+def _open_log(path: Path) -> TextIO:
+    from reticent.format.folder import translate_disk_errors
+
+    if path.is_dir():
+        raise RequestError(f"The log {path} is a folder.", attempt="--log with a file's name.")
+    with translate_disk_errors(path):
+        return path.open("a", encoding="utf-8")
+
+
+def _apply_settings(settings: LogSettings) -> None:
+    for name in ("quiet", "as_json", "file", "command", "began"):
+        setattr(LOG_SETTINGS, name, getattr(settings, name))
+
+
 @contextmanager
 def _show_live_line() -> Iterator[Callable[[str], None]]:
     from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    far = EtaDisplay(LOG_SETTINGS.began)
+    eta = EtaDisplay(LOG_SETTINGS.began)
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TextColumn("{task.fields[far]}"), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("starting", total=None, far=far)
+        task = progress.add_task("starting", total=None, far=eta)
 
         def show(stage: str) -> None:
-            far.reach(fraction_done(stage), time.monotonic())
+            eta.reach(fraction_done(stage), time.monotonic())
             finding = get_finding(stage)
-            shown = f"{stage}, {finding}" if finding else stage
-            progress.update(task, description=sanitize_text(redact(shown)), refresh=True)
+            text = f"{stage}, {finding}" if finding else stage
+            progress.update(task, description=sanitize_text(redact(text)), refresh=True)
 
         yield show

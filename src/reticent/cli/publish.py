@@ -79,33 +79,33 @@ def publish(
     from reticent.ledger.paths import resolve_notes_folder, resolve_owner_folder
     from reticent.publish import publish as publish_job
 
-    wanted = Job.read(job)
+    parsed_job = Job.read(job)
     worker = make_engine(engine, master, regions)
     if format is not None:
-        wanted = wanted.at(release=replace(wanted.release, format=format))
+        parsed_job = parsed_job.at(release=replace(parsed_job.release, format=format))
     if batch_by is not None:
         return _publish_batches(
-            wanted, batch_by, output, json, seed=seed, force=force, again=again, ledger=ledger, engine=worker
+            parsed_job, batch_by, output, json, seed=seed, force=force, again=again, ledger=ledger, engine=worker
         )
     with show_progress(json) as progress:
-        how: dict[str, Any] = {"seed": seed, "force": force, "again": again, "ledger": ledger, "engine": worker}
-        said_before: list[str] = []
+        options: dict[str, Any] = {"seed": seed, "force": force, "again": again, "ledger": ledger, "engine": worker}
+        earlier_notices: list[str] = []
 
         def warn(sentence: str) -> None:
-            said_before.append(sentence)
+            earlier_notices.append(sentence)
             if not json:
                 say_note(f"Note: {sentence}")
 
-        release = publish_job(wanted, to=output, **how, progress=progress, warn=warn)
-    found = release.audited.to_dict()
+        release = publish_job(parsed_job, to=output, **options, progress=progress, warn=warn)
+    report = release.audited.to_dict()
     owner = resolve_owner_folder(output)
     noted = Ledger.open(ledger).find_joined_entries(output)
-    together = describe_lost_promises(noted)
+    lost_promises = describe_lost_promises(noted)
     if json:
-        said = {
+        summary = {
             "notices": list(release.notices),
-            "headline": format_headline(found, summarize_lost_promises(noted)),
-            "together": together,
+            "headline": format_headline(report, summarize_lost_promises(noted)),
+            "together": lost_promises,
         }
         say_json(
             {
@@ -113,17 +113,17 @@ def publish(
                 "digest": release.digest,
                 "owner": str(owner),
                 "seeded": seed is not None,
-                **said,
-                **found,
+                **summary,
+                **report,
             }
         )
         return None
     say(f"Published {output}.", "")
-    say_findings(found, summarize_lost_promises(noted))
+    say_findings(report, summarize_lost_promises(noted))
     say("", f"Digest  {release.digest}", f"Yours   {owner} (never hand it out)")
     say(f"Check   reticent audit {output} --expect-digest $(cat {resolve_notes_folder(output) / 'digest.txt'})")
-    later = [line for line in release.notices if line not in said_before]
-    for line in (*shorten_notices(later, resolve_notes_folder(output) / "README.md"), *together):
+    later = [line for line in release.notices if line not in earlier_notices]
+    for line in (*shorten_notices(later, resolve_notes_folder(output) / "README.md"), *lost_promises):
         say_note(f"Note: {line}")
     if release.manifest.formulas == "present":
         say_note(
@@ -134,44 +134,44 @@ def publish(
     return None
 
 
-def _publish_batches(job: Any, by: str, output: Path, json: bool, **how: Any) -> int:
+def shorten_notices(lines: Sequence[str], path: Path) -> list[str]:
+    """Return the first of many lines and the last, which is about the releases together; `path` lists all of them."""
+    if len(lines) <= MAX_NOTICES_SHOWN:
+        return list(lines)
+    return [
+        *lines[: MAX_NOTICES_SHOWN - 2],
+        f"{len(lines) - MAX_NOTICES_SHOWN + 1} more like these stand in {path}.",
+        lines[-1],
+    ]
+
+
+def _publish_batches(job: Any, by: str, output: Path, json: bool, **options: Any) -> int:
     """Publish every batch by itself; return 2 if one could not be published."""
     from reticent.batches import publish_batches
     from reticent.cli.output import format_number, say, say_json, say_note, say_table, show_progress
     from reticent.errors import PromiseUnreachable
 
     with show_progress(json) as progress:
-        found = publish_batches(job, by, output, **how, progress=progress)
+        result = publish_batches(job, by, output, **options, progress=progress)
     if json:
-        say_json(found)
+        say_json(result)
     else:
-        say(f"Published {found['published']} of {len(found['batches'])} batches by {by!r} in {output}.", "")
+        say(f"Published {result['published']} of {len(result['batches'])} batches by {by!r} in {output}.", "")
         rows = [
             (
-                one["batch"],
+                batch["batch"],
                 *(
-                    format_number(one[key]) if key in one else "-"
+                    format_number(batch[key]) if key in batch else "-"
                     for key in ("source_rows", "rows", "withheld", "kept")
                 ),
             )
-            for one in found["batches"]
+            for batch in result["batches"]
         ]
         say_table(("batch", "rows in source", "published", "withheld", "kept"), rows, indent=2)
-        for one in found["batches"]:
-            if not one["published"]:
-                say("", f"{one['batch']}: {one['why']}")
-        say_note(f"Note: {found['promise']}")
-        if how["seed"] is not None:
+        for batch in result["batches"]:
+            if not batch["published"]:
+                say("", f"{batch['batch']}: {batch['why']}")
+        say_note(f"Note: {result['promise']}")
+        if options["seed"] is not None:
             say_note("Not for publication: a seeded release can be undone by who guesses the seed.")
-    return PromiseUnreachable.exit_code if found["unreachable"] else 0
-
-
-def shorten_notices(lines: Sequence[str], where: Path) -> list[str]:
-    """Return the first of many lines and the last, which is about the releases together; `where` lists all of them."""
-    if len(lines) <= MAX_NOTICES_SHOWN:
-        return list(lines)
-    return [
-        *lines[: MAX_NOTICES_SHOWN - 2],
-        f"{len(lines) - MAX_NOTICES_SHOWN + 1} more like these stand in {where}.",
-        lines[-1],
-    ]
+    return PromiseUnreachable.exit_code if result["unreachable"] else 0

@@ -31,7 +31,7 @@ def query(
             show_default=False,
         ),
     ] = None,
-    at: Annotated[
+    database_url: Annotated[
         str | None,
         typer.Option("--at", metavar="URL", help="Ask a database that `reticent export` wrote to.", show_default=False),
     ] = None,
@@ -88,21 +88,23 @@ def query(
         else:
             say(text)
         return
-    if at is not None:
+    if database_url is not None:
         from reticent.query.run import ask_database
 
-        found = ask_database(opened.manifest, question, at, table)
+        answer = ask_database(opened.manifest, question, database_url, table)
     else:
-        found = opened.query(question, level=level, by=by, time_limit=time_limit)
-    answers = found if isinstance(found, list) else [found]
+        answer = opened.query(question, level=level, by=by, time_limit=time_limit)
+    answers = answer if isinstance(answer, list) else [answer]
     if json:
-        say_json([one.to_dict() for one in answers] if isinstance(found, list) else found.to_dict())
+        say_json(
+            [answer_of_group.to_dict() for answer_of_group in answers] if isinstance(answer, list) else answer.to_dict()
+        )
         return
     _print_answers(answers)
 
 
 def _answer_file(
-    opened: Any, question: str | None, file: Path | None, source: str | None, how: dict[str, Any], json: bool
+    opened: Any, question: str | None, file: Path | None, source: str | None, options: dict[str, Any], json: bool
 ) -> None:
     """Answer every question of a file; with the source, print what is true and how far answers are off."""
     from reticent.cli.output import say, say_json
@@ -115,20 +117,20 @@ def _answer_file(
         )
     from reticent.query.run import summarize_errors
 
-    found = opened.measure(file, source, **how)
+    answers = opened.measure(file, source, **options)
     if json:
-        say_json(found)
+        say_json(answers)
         return
-    for asked in dict.fromkeys(line["question"] for line in found):
-        say(asked)
+    for question_text in dict.fromkeys(line["question"] for line in answers):
+        say(question_text)
         _print_rows(
             [
                 {name: value for name, value in line.items() if name != "question"}
-                for line in found
-                if line["question"] == asked
+                for line in answers
+                if line["question"] == question_text
             ]
         )
-    if errors := summarize_errors(found):
+    if errors := summarize_errors(answers):
         say(
             "",
             f"Relative error of {pluralize(errors['answers'], 'answer')}: median {errors['median']:.4g}, mean {errors['mean']:.4g}.",
@@ -136,7 +138,7 @@ def _answer_file(
 
 
 def _print_answers(answers: list[Any]) -> None:
-    _print_rows([one.to_dict() for one in answers])
+    _print_rows([answer.to_dict() for answer in answers])
 
 
 def _print_rows(rows: list[dict[str, Any]]) -> None:
@@ -168,7 +170,7 @@ def _format_published(answer: dict[str, Any], number: Any) -> str:
     """Format the answer about published rows in one cell: the estimate, and the bounds if they are others."""
     estimate = answer.get("estimate")
     ends = [answer.get(side) for side in ("lower", "upper")]
-    shown = _format_value(estimate, number)
+    estimate_text = _format_value(estimate, number)
     if ends == [None, None] or ends == [estimate, estimate]:
-        return shown
-    return f"{shown} ({' to '.join('-' if end is None else number(end) for end in ends)})"
+        return estimate_text
+    return f"{estimate_text} ({' to '.join('-' if end is None else number(end) for end in ends)})"

@@ -86,13 +86,13 @@ def report(
     from reticent.job.job import Job
     from reticent.ledger.source_options import resolve_source
     from reticent.report import paths
-    from reticent.report import report as made
+    from reticent.report import report as make_report
 
     if not release.is_dir():
         raise RequestError(f"There is no release folder {release}.", attempt="the folder that `reticent publish` made.")
     if form not in paths.FILE_ENDINGS:
         raise RequestError(f"There is no format {form!r}.", attempt="--format html, md or json.")
-    how = collect_reading_options(
+    reading_options = collect_reading_options(
         delimiter=delimiter, quote=quote, encoding=encoding, empty=empty, table=table, query=query
     )
     if internal and source is None:
@@ -100,28 +100,28 @@ def report(
             "The internal edition compares the release with the data it was made from, and none is given.",
             attempt="--internal --source DATA.",
         )
-    if not internal and (source is not None or job is not None or budget is not None or missing or how):
+    if not internal and (source is not None or job is not None or budget is not None or missing or reading_options):
         raise RequestError(
             "The public edition is made from the folder alone.",
             attempt="--internal, or leaving --source and the rest out.",
         )
     target = (paths.choose_internal_path if internal else paths.choose_public_path)(release, output, form, force)
-    given: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
     if source is not None:
-        as_job = None if job is None else Job.read(job)
-        given["source"] = resolve_source(release, source, as_job, missing=tuple(missing or ()), options=how)[0]
+        parsed_job = None if job is None else Job.read(job)
+        arguments["source"] = resolve_source(
+            release, source, parsed_job, missing=tuple(missing or ()), options=reading_options
+        )[0]
     with show_progress(json) as progress:
         progress("reading the release")
-        found = made(release, progress=progress, budget=budget, **given)
+        page = make_report(release, progress=progress, budget=budget, **arguments)
         progress(ProgressEvent("drawing", 0.85))
-        text = found.text(form)
+        text = page.text(form)
     if internal:
         paths.write_internal_report(target, text)
     else:
         paths.write_public_report(target, text, force)
     if json:
-        say_json(
-            {"report": str(target), "edition": found.facts["edition"], "format": form, "bytes": len(text.encode())}
-        )
+        say_json({"report": str(target), "edition": page.facts["edition"], "format": form, "bytes": len(text.encode())})
     else:
-        say(f"{target}  the {found.facts['edition']} edition, {len(text.encode()):,} bytes")
+        say(f"{target}  the {page.facts['edition']} edition, {len(text.encode()):,} bytes")

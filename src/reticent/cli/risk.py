@@ -107,26 +107,35 @@ def risk(
     if source is not None and not table.is_dir():
         raise RequestError("--source is for a release folder.", attempt="`reticent risk` of the source alone.")
     names = None if quasi is None else [name.strip() for name in quasi.split(",") if name.strip()]
-    as_job = None if job is None else Job.read(job)
-    marks = tuple(missing or ())
-    how = collect_reading_options(
+    parsed_job = None if job is None else Job.read(job)
+    null_values = tuple(missing or ())
+    reading_options = collect_reading_options(
         delimiter=delimiter, quote=quote, encoding=encoding, empty=empty, table=from_table, query=from_query
     )
-    if how and table.is_dir() and source is None:
-        named = ", ".join(f"--{name}" for name in how)
+    if reading_options and table.is_dir() and source is None:
+        named = ", ".join(f"--{name}" for name in reading_options)
         raise RequestError(f"{named} say how the source is read, and none is given.", attempt="--source DATA.")
-    naming = None if person is None else [name.strip() for name in person.split(",") if name.strip()]
-    if naming and table.is_dir() and source is None:
+    person_columns = None if person is None else [name.strip() for name in person.split(",") if name.strip()]
+    if person_columns and table.is_dir() and source is None:
         raise RequestError("--person is a column of a table, and a release has none.", attempt="--source DATA.")
-    given: dict[str, Any] = {"population": population, "threshold": limit, "missing": marks, "person": naming}
-    subject: Any = table if table.is_dir() else resolve_source(None, table, as_job, missing=marks, options=how)[0]
+    arguments: dict[str, Any] = {
+        "population": population,
+        "threshold": limit,
+        "missing": null_values,
+        "person": person_columns,
+    }
+    subject: Any = (
+        table
+        if table.is_dir()
+        else resolve_source(None, table, parsed_job, missing=null_values, options=reading_options)[0]
+    )
     with show_progress(json) as progress:
         progress("counting")
-        after = measure(subject, quasi=names, job=as_job, **given)
+        after = measure(subject, quasi=names, job=parsed_job, **arguments)
         before = None
         if source is not None:
-            read = resolve_source(table, source, as_job, missing=marks, options=how)[0]
-            before = compute_risk_before(table, read, job=as_job, **given)
+            resolved_source = resolve_source(table, source, parsed_job, missing=null_values, options=reading_options)[0]
+            before = compute_risk_before(table, resolved_source, job=parsed_job, **arguments)
     if json:
         say_json(after.to_dict() if before is None else {"before": before.to_dict(), "after": after.to_dict()})
         return
@@ -135,5 +144,5 @@ def risk(
     say(*_split_lines(after))
 
 
-def _split_lines(found: Any) -> list[str]:
-    return str(found).splitlines()
+def _split_lines(risk: Any) -> list[str]:
+    return str(risk).splitlines()

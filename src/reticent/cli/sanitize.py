@@ -14,7 +14,7 @@ _CONTROL_CHARACTERS = re.compile(
 
 def sanitize_text(text: str) -> str:
     """The text with every control character but tab and line end written as `\\x1b` or `\\u202e`."""
-    return _CONTROL_CHARACTERS.sub(lambda found: _escape_mark(found[0]), text)
+    return _CONTROL_CHARACTERS.sub(lambda match: _escape_mark(match[0]), text)
 
 
 def sanitize_line(text: str) -> str:
@@ -24,7 +24,7 @@ def sanitize_line(text: str) -> str:
 
 def sanitize_json(text: str) -> str:
     """Escape, as JSON does, the characters in a JSON text that would steer a terminal: they are in its strings only."""
-    return _CONTROL_CHARACTERS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _CONTROL_CHARACTERS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def _escape_mark(mark: str) -> str:

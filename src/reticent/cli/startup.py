@@ -27,6 +27,9 @@ MIN_ADDRESS_BYTES = 2 << 30  # bytes of addresses, of which a small table fills 
 AMPLE_ADDRESS_BYTES = 16 << 30  # a limit that needs no care
 FRUGAL_ENVIRONMENT = {"POLARS_MAX_THREADS": "2", "OPENBLAS_NUM_THREADS": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}
 _M_ARENA_MAX = -8  # of mallopt
+READING_COMMANDS = ("check", "audit", "risk", "query", "attack", "advise", "calibrate")
+SECONDS_PER_DAY = 86_400.0  # seconds: a run of an older version may be using what is younger
+WRITING_COMMANDS = ("init", "hierarchy", "publish", "export", "report", "compare", "data", "demo")
 
 
 def require_address_space() -> None:
@@ -57,11 +60,6 @@ def exit_if_out_of_memory(code: int) -> None:
         os._exit(code)
 
 
-READING_COMMANDS = ("check", "audit", "risk", "query", "attack", "advise", "calibrate")
-SECONDS_PER_DAY = 86_400.0  # seconds: a run of an older version may be using what is younger
-WRITING_COMMANDS = ("init", "hierarchy", "publish", "export", "report", "compare", "data", "demo")
-
-
 def recover_interrupted_runs(words: Sequence[str]) -> list[str]:
     """Recover, and return a line about what was done, or about what could not be done; most often none.
 
@@ -71,16 +69,16 @@ def recover_interrupted_runs(words: Sequence[str]) -> list[str]:
     from reticent.ledger.paths import resolve_ledger_folder
     from reticent.ledger.staging import find_temp_dir
 
-    given = next((word.partition("=")[2] for word in words if word.startswith("--ledger=")), None)
+    ledger = next((word.partition("=")[2] for word in words if word.startswith("--ledger=")), None)
     if "--ledger" in words[:-1]:
-        given = words[words.index("--ledger") + 1]
+        ledger = words[words.index("--ledger") + 1]
     command = next((word for word in words if not word.startswith("-")), "")
     is_writing = command in WRITING_COMMANDS
     try:
-        sentences = recover(resolve_ledger_folder(given), only_journal=not is_writing)
+        sentences = recover(resolve_ledger_folder(ledger), only_journal=not is_writing)
     except (ReticentError, OSError) as error:
-        what = f"{error.what} {error.why or ''}" if isinstance(error, ReticentError) else "the disk refuses"
-        return [f"Note: what an interrupted run left could not be settled: {what}".rstrip()]
+        reason = f"{error.what} {error.why or ''}" if isinstance(error, ReticentError) else "the disk refuses"
+        return [f"Note: what an interrupted run left could not be settled: {reason}".rstrip()]
     if is_writing:
         sentences += describe_older_folders(find_temp_dir(), SECONDS_PER_DAY)
     return ["Note: " + " ".join(sentences)] if sentences else []
@@ -88,12 +86,12 @@ def recover_interrupted_runs(words: Sequence[str]) -> list[str]:
 
 def prepare_streams() -> None:
     """Have characters that a stream cannot show spelled out, and replace a closed stream by one that nobody reads."""
-    while (
-        spare := os.open(os.devnull, os.O_RDWR)
-    ) <= 2:  # else the first file that is opened would be the closed stream
+    # Else the first file that is opened would be the closed stream.
+    while (spare := os.open(os.devnull, os.O_RDWR)) <= 2:
         pass
     os.close(spare)
-    sys.stdout, sys.stderr = _make_usable(sys.stdout), _make_usable(sys.stderr)
+    sys.stdout = _make_usable(sys.stdout)
+    sys.stderr = _make_usable(sys.stderr)
 
 
 def drop_polars_settings() -> None:
@@ -107,15 +105,15 @@ def drop_polars_settings() -> None:
             del os.environ[name]
 
 
+def silence_stdout() -> None:
+    """Write nothing more to standard output: its reader has gone, or it is full, and Python would try again at its end."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def _make_usable(stream: Any) -> Any:
     if stream is None or getattr(stream, "closed", False):
         return open(os.devnull, "w", encoding="utf-8")  # as long as the process
     if hasattr(stream, "reconfigure"):
         stream.reconfigure(errors="backslashreplace")
     return stream
-
-
-def silence_stdout() -> None:
-    """Write nothing more to standard output: its reader has gone, or it is full, and Python would try again at its end."""
-    with contextlib.suppress(OSError, ValueError, AttributeError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -34,10 +34,10 @@ from time import process_time
 from typing import Any
 
 from reticent import catalogue, registry
-from reticent.budget import BudgetClock
 from reticent.compare.candidates import check_method_names, make_candidates
 from reticent.compare.compare import Comparison, make_setting, measure_candidates
 from reticent.errors import RequestError, pluralize, suggest
+from reticent.evaluation import BudgetClock
 from reticent.html_repr import render_page, render_table
 from reticent.job.job import Job
 from reticent.validation import integer, is_callable, is_job, names, optional, seconds, text, validate_arguments
@@ -48,6 +48,13 @@ SQUARE_ROOT_EXPONENT = 0.5
 """The relative error that is assumed of an exponent, and the exponent that is always possible."""
 SAMPLE_RATIO = 4
 """How many times as many rows the larger part has as the smaller one."""
+MIN_PAIRED_RUNS = 3
+STUDENT_T_95 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
+"""Both tails at 95 %, by degrees of freedom from 1 on."""
+NORMAL_95 = 1.96
+DEFAULT_RUNS = 3
+MIN_CPU_SECONDS = 20.0
+READING_TIME_FACTOR = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,24 +66,26 @@ class Projection:
 
     @classmethod
     def from_figures(
-        cls, small: Mapping[str, Any], large: Mapping[str, Any], times: float, further: float, less: bool
+        cls, small: Mapping[str, Any], large: Mapping[str, Any], times: float, further: float, less_is_better: bool
     ) -> Projection:
         """Project a figure: from `small` to `large` there were `times` as many rows, to all rows there are `further` as
         many.
         """
-        (least, most), (low, high) = (_compute_shortfall(figure, less) for figure in (small, large))
-        steps = log(further) / log(times)
-        hopeful = _divide_safely(low, most)
-        doubtful = _divide_safely(high, least)
-        ends = (
-            low * min(hopeful ** (steps * (1 + EXPONENT_ERROR)), further**-SQUARE_ROOT_EXPONENT),
-            high * doubtful ** (steps * (1 - EXPONENT_ERROR if doubtful < 1 else 1 + EXPONENT_ERROR)),
+        (small_low, small_high), (large_low, large_high) = (
+            _compute_shortfall(figure, less_is_better) for figure in (small, large)
         )
-        return cls(*ends) if less else cls(*(1 - end for end in ends))
+        steps = log(further) / log(times)
+        hopeful = _divide_safely(large_low, small_high)
+        doubtful = _divide_safely(large_high, small_low)
+        ends = (
+            large_low * min(hopeful ** (steps * (1 + EXPONENT_ERROR)), further**-SQUARE_ROOT_EXPONENT),
+            large_high * doubtful ** (steps * (1 - EXPONENT_ERROR if doubtful < 1 else 1 + EXPONENT_ERROR)),
+        )
+        return cls(*ends) if less_is_better else cls(*(1 - end for end in ends))
 
 
 def find_possible_overtakers(
-    small: Figures, large: Figures, first: str, *, times: float, further: float, less: bool
+    small: Figures, large: Figures, first: str, *, times: float, further: float, less_is_better: bool
 ) -> list[str]:
     """Find the candidates that may be better than `first` on all rows.
 
@@ -84,32 +93,23 @@ def find_possible_overtakers(
     """
     if first not in small:
         return [name for name in large if name != first]
-    ways = {
-        name: Projection.from_figures(small[name], large[name], times, further, less) if name in small else None
+    projections = {
+        name: Projection.from_figures(small[name], large[name], times, further, less_is_better)
+        if name in small
+        else None
         for name in large
     }
-    held = ways[first]
-    assert held is not None
+    projection_of_first = projections[first]
+    assert projection_of_first is not None
 
-    def may(way: Projection | None) -> bool:
-        return way is None or (way.hopeful < held.doubtful if less else way.hopeful > held.doubtful)
+    def may(projection: Projection | None) -> bool:
+        return projection is None or (
+            projection.hopeful < projection_of_first.doubtful
+            if less_is_better
+            else projection.hopeful > projection_of_first.doubtful
+        )
 
-    return [name for name, way in ways.items() if name != first and may(way)]
-
-
-def _compute_shortfall(figure: Mapping[str, Any], less: bool) -> tuple[float, float]:
-    """Return the figure's ends as something to be made small: where more is better, what is missing to 1."""
-    return (figure["low"], figure["high"]) if less else (1 - figure["high"], 1 - figure["low"])
-
-
-def _divide_safely(after: float, before: float) -> float:
-    return after / before if before > 0 else 1.0
-
-
-MIN_PAIRED_RUNS = 3
-STUDENT_T_95 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
-"""Both tails at 95 %, by degrees of freedom from 1 on."""
-NORMAL_95 = 1.96
+    return [name for name, way in projections.items() if name != first and may(way)]
 
 
 def is_level(a: Mapping[str, Any], b: Mapping[str, Any]) -> bool:
@@ -120,7 +120,7 @@ def is_level(a: Mapping[str, Any], b: Mapping[str, Any]) -> bool:
     theirs = b.get("each") or ()
     if len(ours) != len(theirs) or len(ours) < MIN_PAIRED_RUNS:
         return False
-    differences = [one - other for one, other in zip(ours, theirs, strict=True)]
+    differences = [our_value - their_value for our_value, their_value in zip(ours, theirs, strict=True)]
     return abs(fmean(differences)) <= get_student_t(len(differences) - 1) * stdev(differences) / sqrt(len(differences))
 
 
@@ -152,11 +152,6 @@ PURPOSES = {
     ),
     "sharing-rows": Purpose("row_loss", "share of a person's row that is not shown"),
 }
-
-
-DEFAULT_RUNS = 3
-MIN_CPU_SECONDS = 20.0
-READING_TIME_FACTOR = 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,9 +196,9 @@ class Advice:
             return []
         figures = {row["name"]: row for row in self.candidates}
         further = self.compared.of / self.compared.people
-        less = PURPOSES[self.purpose].less_is_better
+        less_is_better = PURPOSES[self.purpose].less_is_better
         names_of = find_possible_overtakers(
-            self.before, figures, self.best["name"], times=SAMPLE_RATIO, further=further, less=less
+            self.before, figures, self.best["name"], times=SAMPLE_RATIO, further=further, less_is_better=less_is_better
         )
         return [row for row in self.candidates if row["name"] in names_of]
 
@@ -212,38 +207,38 @@ class Advice:
         chosen = PURPOSES[self.purpose]
         meaning = PURPOSES[self.purpose].meaning
         best = self.best
-        said = [f"For {self.purpose} take {best['name']} ({best['kind']}): its {meaning} is {_format_figure(best)}."]
+        lines = [f"For {self.purpose} take {best['name']} ({best['kind']}): its {meaning} is {_format_figure(best)}."]
         if rest := [row for row in self.level if row is not best]:
-            said.append(
+            lines.append(
                 f"Within its spread: {', '.join(_format_row(row) for row in rest)}. The data does not say which of them is better."
             )
         if behind := [row for row in self.candidates if row not in self.level]:
-            said.append(f"Behind: {', '.join(_format_row(row) for row in behind)}.")
+            lines.append(f"Behind: {', '.join(_format_row(row) for row in behind)}.")
         if self.trivially_better:
             names_of = " and ".join(f"{row['name']!r} ({_format_figure(row)})" for row in self.trivially_better)
             better = "less" if chosen.less_is_better else "more"
-            here = "On these rows no" if self.compared.sampled else "No"
-            said.append(f"{here} method is truly better than {names_of}, which needs none ({better} is better).")
-        said += [
+            subject = "On these rows no" if self.compared.sampled else "No"
+            lines.append(f"{subject} method is truly better than {names_of}, which needs none ({better} is better).")
+        lines += [
             f"{row['kind']} ({row['name']}) gives up: {row['gives_up']}."
             for row in _select_one_of_each_kind(self.candidates)
         ]
-        said += self._describe_sample()
-        return [*said, *(f"{name} was not measured: {why}" for name, why in self.refused.items())]
+        lines += self._describe_sample()
+        return [*lines, *(f"{name} was not measured: {why}" for name, why in self.refused.items())]
 
     def _describe_sample(self) -> list[str]:
         """Describe what a part of the rows does not show."""
         if not self.compared.sampled:
             return []
-        here = f"This is of {self.compared.people:,} of {self.compared.of:,} rows, drawn at random"
+        sample = f"This is of {self.compared.people:,} of {self.compared.of:,} rows, drawn at random"
         if self.before is None:
-            return [f"{here}: on all rows another method may do best."]
+            return [f"{sample}: on all rows another method may do best."]
         fewer = f"{max(self.compared.people // SAMPLE_RATIO, 1):,} of them"
         if not self.may_overtake:
-            return [f"{here}; beside {fewer}, no other method is on its way to do best on all rows."]
+            return [f"{sample}; beside {fewer}, no other method is on its way to do best on all rows."]
         ways = ", ".join(_format_change(self.before.get(row["name"]), row) for row in (self.best, *self.may_overtake))
         return [
-            f"{here}; beside {fewer}, who gains by more rows: {ways}.",
+            f"{sample}; beside {fewer}, who gains by more rows: {ways}.",
             f"So on all rows {' or '.join(row['name'] for row in self.may_overtake)} may do best: measure more rows, or all.",
         ]
 
@@ -313,9 +308,9 @@ def advise(
                 attempt="rt.advise(compared, purpose=...), or a job instead of the comparison.",
             )
         return _make_advice(job, purpose, {})
-    tried = make_candidates(job, check_method_names(methods) or tuple(catalogue.METHODS), {})
-    able = [one for one in tried if one.job is not None]
-    if not able:
+    candidates = make_candidates(job, check_method_names(methods) or tuple(catalogue.METHODS), {})
+    measurable = [candidate for candidate in candidates if candidate.job is not None]
+    if not measurable:
         raise RequestError(
             "No method that is known keeps the promises of the job.", attempt="fewer promises, or others."
         )
@@ -325,13 +320,44 @@ def advise(
         setting = replace(
             setting, clock=BudgetClock(max(MIN_CPU_SECONDS, READING_TIME_FACTOR * (process_time() - began)))
         )
-    able.sort(
-        key=lambda one: getattr(registry.load_method_class(one.method), "anytime", False)
+    measurable.sort(
+        key=lambda candidate: getattr(registry.load_method_class(candidate.method), "anytime", False)
     )  # what takes any time there is, last
-    compared = measure_candidates(able, setting, job)
+    compared = measure_candidates(measurable, setting, job)
     if compared.sampled:
-        compared = replace(compared, smaller=measure_candidates(able, setting.part(SAMPLE_RATIO), job))
-    return _make_advice(compared, purpose, {one.method: one.why for one in tried if one.job is None})
+        compared = replace(compared, smaller=measure_candidates(measurable, setting.part(SAMPLE_RATIO), job))
+    return _make_advice(
+        compared, purpose, {candidate.method: candidate.why for candidate in candidates if candidate.job is None}
+    )
+
+
+def _compute_shortfall(figure: Mapping[str, Any], less_is_better: bool) -> tuple[float, float]:
+    """Return the figure's ends as something to be made small: where more is better, what is missing to 1."""
+    return (figure["low"], figure["high"]) if less_is_better else (1 - figure["high"], 1 - figure["low"])
+
+
+def _divide_safely(after: float, before: float) -> float:
+    return after / before if before > 0 else 1.0
+
+
+def _format_figure(row: Mapping[str, Any]) -> str:
+    return f"{row['value']:.4g}, {row['low']:.4g} to {row['high']:.4g} in {pluralize(row['runs'], 'run')}"
+
+
+def _format_row(row: Mapping[str, Any]) -> str:
+    return f"{row['name']} ({row['value']:.4g})"
+
+
+def _select_one_of_each_kind(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    first: dict[str, Mapping[str, Any]] = {}
+    for row in rows:
+        first.setdefault(row["kind"], row)
+    return list(first.values())
+
+
+def _format_change(before: Mapping[str, Any] | None, row: Mapping[str, Any]) -> str:
+    first = "not known" if before is None else f"{before['value']:.4g}"
+    return f"{row['name']} ({first} to {row['value']:.4g})"
 
 
 def _make_advice(compared: Comparison, purpose: str, refused: dict[str, str]) -> Advice:
@@ -351,38 +377,18 @@ def _make_advice(compared: Comparison, purpose: str, refused: dict[str, str]) ->
 
 
 def _rank_rows(compared: Comparison, chosen: Purpose) -> tuple[dict[str, Any], ...]:
-    found = []
+    ranked = []
     for row in compared.rows:
         figure = _find_figure(row, chosen)
         if row["role"] != "source" and row["reached"] and figure is not None:
-            kept = {name: row.get(name) for name in ("name", "role", "method", "kind", "gives_up")}
-            found.append({**kept, **figure})
-    return tuple(sorted(found, key=lambda row: row["value"] if chosen.less_is_better else -row["value"]))
+            identity = {name: row.get(name) for name in ("name", "role", "method", "kind", "gives_up")}
+            ranked.append({**identity, **figure})
+    return tuple(sorted(ranked, key=lambda row: row["value"] if chosen.less_is_better else -row["value"]))
 
 
 def _find_figure(row: Mapping[str, Any], chosen: Purpose) -> dict[str, Any] | None:
     """Find a figure with its spread; of several learners, the best one's."""
     if chosen.uses_learners:
-        told = [one for one in (row.get("classification") or {}).values() if one is not None]
-        return max(told, key=lambda one: one["value"], default=None)
+        accuracies = [accuracy for accuracy in (row.get("classification") or {}).values() if accuracy is not None]
+        return max(accuracies, key=lambda accuracy: accuracy["value"], default=None)
     return row.get(chosen.figure)
-
-
-def _select_one_of_each_kind(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    first: dict[str, Mapping[str, Any]] = {}
-    for row in rows:
-        first.setdefault(row["kind"], row)
-    return list(first.values())
-
-
-def _format_figure(row: Mapping[str, Any]) -> str:
-    return f"{row['value']:.4g}, {row['low']:.4g} to {row['high']:.4g} in {pluralize(row['runs'], 'run')}"
-
-
-def _format_row(row: Mapping[str, Any]) -> str:
-    return f"{row['name']} ({row['value']:.4g})"
-
-
-def _format_change(before: Mapping[str, Any] | None, row: Mapping[str, Any]) -> str:
-    first = "not known" if before is None else f"{before['value']:.4g}"
-    return f"{row['name']} ({first} to {row['value']:.4g})"

@@ -24,15 +24,14 @@ import polars as pl
 from reticent import catalogue, charts
 from reticent.attacks.target import locate_plain_labels
 from reticent.audit.audit import audit
-from reticent.budget import BudgetClock
-from reticent.compare.candidates import Candidate, check_method_names, make_candidates, name_jobs
+from reticent.compare.candidates import check_method_names, make_candidates, name_jobs
 from reticent.compare.metrics import (
     ComparisonSetting,
+    evaluate_candidates,
+    evaluate_yardsticks,
     measure_answers,
     measure_attacks,
-    measure_candidate,
     measure_source,
-    measure_trivial,
     summarize_audit,
     summarize_spread,
 )
@@ -40,6 +39,7 @@ from reticent.compare.trivial_sanitizations import make_trivial_sanitizations
 from reticent.data import source as sources
 from reticent.data.column_types import has_types
 from reticent.errors import ColumnError, RequestError, suggest
+from reticent.evaluation import BudgetClock, Candidate
 from reticent.html_repr import render_page, render_table
 from reticent.job.job import Job
 from reticent.utility.classification import Exam, require_stats_extra
@@ -75,6 +75,11 @@ FIGURE_WORDS = {
     "seconds": "CPU seconds of publishing",
 }
 """Names of figures in a chart."""
+TABLE_ROLE = "table"
+CLASSIFICATION_NOTE = "learned from the table of all people, and asked about them"
+GIVES_UP_TEXT = "what it says of itself is not known: it has no manifest"
+YARDSTICK_SHARE = 0.25
+"""The share of a budget that the yardsticks may use; the rest is for candidates."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,9 +109,10 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything that was measured, with each figure's spread."""
-        on = find_frontier(self.frame(), PRIVACY_FIGURE, UTILITY_FIGURE)
+        frontier = find_frontier(self.frame(), PRIVACY_FIGURE, UTILITY_FIGURE)
         rows = [
-            {**row, "attack_gain": compute_gain(row), "frontier": at} for row, at in zip(self.rows, on, strict=True)
+            {**row, "attack_gain": compute_gain(row), "frontier": is_on_frontier}
+            for row, is_on_frontier in zip(self.rows, frontier, strict=True)
         ]
         return {
             "people": self.people,
@@ -124,40 +130,40 @@ class Comparison:
         A line joins the candidates that no other candidate beats; a yardstick below and to the left of it beats them
         all.
         """
-        found = self.frame()
-        numeric = [name for name, dtype in found.schema.items() if dtype.is_numeric()]
+        figures = self.frame()
+        numeric = [name for name, dtype in figures.schema.items() if dtype.is_numeric()]
         for name in (privacy, utility):
             if name not in numeric:
                 raise ColumnError(f"The comparison measured no {name!r}.", attempt=suggest(name, numeric))
-        tried = found.with_columns(pl.when(pl.col("role") != "trivial").then(pl.col(privacy)).alias(privacy))
-        found = found.with_columns(pl.Series("frontier", find_frontier(tried, privacy, utility)))
-        shown = found.drop_nulls([privacy, utility])
+        tried = figures.with_columns(pl.when(pl.col("role") != "trivial").then(pl.col(privacy)).alias(privacy))
+        figures = figures.with_columns(pl.Series("frontier", find_frontier(tried, privacy, utility)))
+        complete = figures.drop_nulls([privacy, utility])
         up = FIGURE_WORDS.get(privacy, privacy)
         across = FIGURE_WORDS.get(utility, utility)
-        return charts.draw_frontier(shown.rename({privacy: up, utility: across}), across, up, f"{up}, by {across}")
+        return charts.draw_frontier(complete.rename({privacy: up, utility: across}), across, up, f"{up}, by {across}")
 
     def _flatten(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        found: dict[str, Any] = {name: row.get(name) for name in ("name", "role", "method", "kind", "reached")}
-        found |= {**(row.get("parameters") or {}), **{name: row.get(name) for name in PLAIN_FIGURES}}
-        found["loss"] = (row.get("loss") or {}).get("ail")
+        figures: dict[str, Any] = {name: row.get(name) for name in ("name", "role", "method", "kind", "reached")}
+        figures |= {**(row.get("parameters") or {}), **{name: row.get(name) for name in PLAIN_FIGURES}}
+        figures["loss"] = (row.get("loss") or {}).get("ail")
         for name in SPREAD_FIGURES:
-            found[name] = None if row.get(name) is None else row[name]["value"]
-        found["average_range"] = (row.get("average_range") or {}).get("mean")
-        found |= {"memory": row.get("memory"), "attack_gain": compute_gain(row), "accuracy": find_best_accuracy(row)}
-        for learner, told in (row.get("classification") or {}).items():
-            found[f"accuracy {learner}"] = None if told is None else told["value"]
+            figures[name] = None if row.get(name) is None else row[name]["value"]
+        figures["average_range"] = (row.get("average_range") or {}).get("mean")
+        figures |= {"memory": row.get("memory"), "attack_gain": compute_gain(row), "accuracy": find_best_accuracy(row)}
+        for learner, accuracy in (row.get("classification") or {}).items():
+            figures[f"accuracy {learner}"] = None if accuracy is None else accuracy["value"]
         for name, value in (row.get("privacy") or {}).items():
-            found[name] = value if not isinstance(value, list | dict) else str(value)
+            figures[name] = value if not isinstance(value, list | dict) else str(value)
         for name, outcome in (row.get("attacks") or {}).items():
-            found |= {f"{name} {part}": outcome[part] for part in ("success", "baseline", "worst_posterior")}
-        return {**found, "why": row.get("why", "")}
+            figures |= {f"{name} {part}": outcome[part] for part in ("success", "baseline", "worst_posterior")}
+        return {**figures, "why": row.get("why", "")}
 
     def _repr_html_(self) -> str:
-        shown = ("name", "kind", "kept", "attack_gain", "loss", "count_error", "average_error", "accuracy", "seconds")
+        names = ("name", "kind", "kept", "attack_gain", "loss", "count_error", "average_error", "accuracy", "seconds")
         flat = [self._flatten(row) for row in self.rows]
-        lines = [[row.get(name) for name in shown] for row in flat]
+        lines = [[row.get(name) for name in names] for row in flat]
         return render_page(
-            f"{len(flat)} ways to publish {self.people:,} rows; nothing was published", render_table(shown, lines)
+            f"{len(flat)} ways to publish {self.people:,} rows; nothing was published", render_table(names, lines)
         )
 
     def __repr__(self) -> str:
@@ -170,21 +176,21 @@ def compute_gain(row: Mapping[str, Any]) -> float | None:
     """Compute the most that guesses of sensitive values gained over the baseline, by adversaries with the release
     alone; never below 0.
     """
-    attacks = [one for name, one in (row.get("attacks") or {}).items() if catalogue.ATTACKS[name].guesses]
-    return max((max(one["success"] - one["baseline"], 0.0) for one in attacks), default=None)
+    attacks = [outcome for name, outcome in (row.get("attacks") or {}).items() if catalogue.ATTACKS[name].guesses]
+    return max((max(outcome["success"] - outcome["baseline"], 0.0) for outcome in attacks), default=None)
 
 
 def find_best_accuracy(row: Mapping[str, Any]) -> float | None:
     """Find the accuracy of the best learner."""
-    told = [one["value"] for one in (row.get("classification") or {}).values() if one is not None]
-    return max(told, default=None)
+    accuracies = [accuracy["value"] for accuracy in (row.get("classification") or {}).values() if accuracy is not None]
+    return max(accuracies, default=None)
 
 
-def find_frontier(found: pl.DataFrame, privacy: str, utility: str) -> list[bool]:
+def find_frontier(figures: pl.DataFrame, privacy: str, utility: str) -> list[bool]:
     """Find the rows that no other one beats: less or equal in both figures, and less in one of them."""
-    if privacy not in found.columns or utility not in found.columns:
-        return [False] * len(found)
-    points: Sequence[tuple[Any, Any]] = list(zip(found[privacy], found[utility], strict=True))
+    if privacy not in figures.columns or utility not in figures.columns:
+        return [False] * len(figures)
+    points: Sequence[tuple[Any, Any]] = list(zip(figures[privacy], figures[utility], strict=True))
 
     def is_beaten(a: Any, b: Any) -> bool:
         return any(c is not None and d is not None and c <= a and d <= b and (c < a or d < b) for c, d in points)
@@ -192,55 +198,21 @@ def find_frontier(found: pl.DataFrame, privacy: str, utility: str) -> list[bool]
     return [a is not None and b is not None and not is_beaten(a, b) for a, b in points]
 
 
-TABLE_ROLE = "table"
-CLASSIFICATION_NOTE = "learned from the table of all people, and asked about them"
-GIVES_UP_TEXT = "what it says of itself is not known: it has no manifest"
-
-
-def check_tables(given: Any) -> dict[str, Any]:
+def check_tables(tables: Any) -> dict[str, Any]:
     """Check tables by name, each a path or a frame."""
-    if given is None:
+    if tables is None:
         return {}
-    return {str(name): path_or_table(one, f"tables[{name!r}]") for name, one in mapping(given, "tables").items()}
+    return {str(name): path_or_table(table, f"tables[{name!r}]") for name, table in mapping(tables, "tables").items()}
 
 
 def measure_tables(
-    given: Mapping[str, Any], job: Job, setting: ComparisonSetting, sampled: bool
+    tables: Mapping[str, Any], job: Job, setting: ComparisonSetting, sampled: bool
 ) -> list[dict[str, Any]]:
-    if given and sampled:
+    if tables and sampled:
         raise RequestError(
             "A table of another tool is of all rows, and a part of them is compared.", attempt="leaving rows out."
         )
-    return [_measure_table(name, one, job, setting) for name, one in given.items()]
-
-
-def _measure_table(name: str, given: Any, job: Job, setting: ComparisonSetting) -> dict[str, Any]:
-    setting.progress(f"{name}: measuring")
-    rows, cells, _ = setting.encode_rows(job)
-    sight = locate_plain_labels(given, cells, job)
-    found = audit(given, job=job).to_dict()
-    row: dict[str, Any] = {
-        "name": name,
-        "role": TABLE_ROLE,
-        "gives_up": GIVES_UP_TEXT,
-        "reached": True,
-        "why": "",
-        **summarize_audit(found),
-    }
-    row |= measure_attacks(given, setting, name, [promise.name for promise in job.promises], job=job)
-    row |= measure_answers([answer_from_view(sight)] * setting.runs, cells, setting)
-    row["row_loss"] = summarize_spread([compute_table_loss(found, cells)])
-    if setting.learning:
-        learned = Exam(cells, cells, rows).of_groups(sight)
-        row |= {
-            "classification": {learner: summarize_spread([told]) for learner, told in learned.items()},
-            "classification_asked": CLASSIFICATION_NOTE,
-        }
-    return row
-
-
-YARDSTICK_SHARE = 0.25
-"""The share of a budget that the yardsticks may use; the rest is for candidates."""
+    return [_measure_table(name, table, job, setting) for name, table in tables.items()]
 
 
 @validate_arguments(
@@ -275,13 +247,15 @@ def compare(
     frames) that other tools made of the same rows; `budget`: CPU seconds that all of it may take, and what there was no time for
     is named with the reason.
     """
-    listed = make_candidates(jobs, check_method_names(methods), parameters)
-    beside = check_tables(tables)
+    candidates = make_candidates(jobs, check_method_names(methods), parameters)
+    plain_tables = check_tables(tables)
     setting = make_setting(
         next(iter(name_jobs(jobs).values())), frame, rows, runs, attacks, classification, seed, progress, budget
     )
     first = next(iter(name_jobs(jobs).values()))
-    return measure_candidates(listed, setting, first, lambda: measure_tables(beside, first, setting, rows is not None))
+    return measure_candidates(
+        candidates, setting, first, lambda: measure_tables(plain_tables, first, setting, rows is not None)
+    )
 
 
 def make_setting(
@@ -312,34 +286,66 @@ def make_setting(
 
 
 def measure_candidates(
-    listed: Sequence[Candidate], setting: ComparisonSetting, job: Job, beside: Callable[[], list[dict[str, Any]]] = list
+    candidates: Sequence[Candidate],
+    setting: ComparisonSetting,
+    job: Job,
+    measure_others: Callable[[], list[dict[str, Any]]] = list,
 ) -> Comparison:
     """Measure every candidate, then the yardsticks, with the columns as the first job declares them."""
     _, cells, _ = setting.encode_rows(job)
     first = setting.limit_budget(YARDSTICK_SHARE)  # the trivial sanitizations, before the others use the budget
-    yardsticks = [measure_trivial(trivial, first, job) for trivial in make_trivial_sanitizations(cells)]
-    rows = [*beside(), *(measure_candidate(candidate, setting) for candidate in listed), *yardsticks]
-    rows.append(measure_source(cells, setting, job))
+    yardsticks = evaluate_yardsticks(make_trivial_sanitizations(cells), first, job)
+    rows = [
+        *measure_others(),
+        *evaluate_candidates(candidates, setting),
+        *yardsticks,
+        measure_source(cells, setting, job),
+    ]
     return Comparison(tuple(rows), len(setting.frame), setting.runs, setting.seed, setting.of)
 
 
-def _select_attacks(given: Sequence[str] | None) -> tuple[str, ...]:
-    if given is None:
+def _measure_table(name: str, table: Any, job: Job, setting: ComparisonSetting) -> dict[str, Any]:
+    setting.progress(f"{name}: measuring")
+    rows, cells, _ = setting.encode_rows(job)
+    sight = locate_plain_labels(table, cells, job)
+    report = audit(table, job=job).to_dict()
+    row: dict[str, Any] = {
+        "name": name,
+        "role": TABLE_ROLE,
+        "gives_up": GIVES_UP_TEXT,
+        "reached": True,
+        "why": "",
+        **summarize_audit(report),
+    }
+    row |= measure_attacks(table, setting, name, [promise.name for promise in job.promises], job=job)
+    row |= measure_answers([answer_from_view(sight)] * setting.runs, cells, setting)
+    row["row_loss"] = summarize_spread([compute_table_loss(report, cells)])
+    if setting.learning:
+        learned = Exam(cells, cells, rows).of_groups(sight)
+        row |= {
+            "classification": {learner: summarize_spread([accuracy]) for learner, accuracy in learned.items()},
+            "classification_asked": CLASSIFICATION_NOTE,
+        }
+    return row
+
+
+def _select_attacks(names: Sequence[str] | None) -> tuple[str, ...]:
+    if names is None:
         return tuple(catalogue.ATTACKS)
-    for name in given:
+    for name in names:
         if name not in catalogue.ATTACKS:
             raise RequestError(f"There is no attack {name!r}.", attempt=suggest(name, catalogue.ATTACKS))
-    return tuple(given)
+    return tuple(names)
 
 
-def _can_learn(given: bool | None) -> bool:
-    """Whether learners are tried; if they are asked for without the extra, a refusal names it."""
-    if given is False:
+def _can_learn(classification: bool | None) -> bool:
+    """Whether learners are tried; refuses, and names the extra, if they are requested and it is not installed."""
+    if classification is False:
         return False
     try:
         require_stats_extra()
     except RequestError:
-        if given:
+        if classification:
             raise
         return False
     return True

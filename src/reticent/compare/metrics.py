@@ -1,26 +1,22 @@
-"""Measurement of one candidate: what it achieves, what adversaries reach against it, what it loses, and what it costs.
+"""Metrics of a comparison: what a candidate achieves, what adversaries reach against it, what it loses, and what it costs.
 
 `ComparisonSetting` is what all candidates of a comparison share: the rows, the people held back to be asked about, and
-the number of runs. `measure_cost` measures CPU seconds and memory of a step, of this process and its threads; memory is
-known on Linux alone.
+the number of runs. `evaluate_candidates` publishes each candidate to nowhere, once for each run, and measures the
+releases; `evaluate_yardsticks` measures the trivial sanitizations in the same way.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any, TypeVar
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from reticent import catalogue
 from reticent.attacks.series import run_attacks
-from reticent.budget import BudgetClock
-from reticent.compare.candidates import Candidate
 from reticent.compare.trivial_sanitizations import (
     TrivialSanitization,
     make_trivial_sanitizations,
@@ -31,61 +27,29 @@ from reticent.data.cells import Cells
 from reticent.data.codec import COUNT_COLUMN, encode_cells
 from reticent.data.columns import Role, find_columns_with_role
 from reticent.data.source import TextRows, collect_frame
-from reticent.errors import JobError, PromiseUnreachable, RequestError, ReticentError
+from reticent.errors import JobError, RequestError, ReticentError
+from reticent.evaluation import (
+    BudgetClock,
+    Candidate,
+    Cost,
+    Evaluation,
+    Metric,
+    evaluate,
+    measure_cost,
+    run_within_budget,
+)
 from reticent.job.job import Job
 from reticent.job_table import read_rows
 from reticent.publish import publish
 from reticent.release.release import Release
 from reticent.report.internal import collect_assumed_beliefs
-from reticent.time_limit import TimeLimitReached, run_within
+from reticent.time_limit import TimeLimitReached
 from reticent.utility.classification import Exam, score_release
 from reticent.utility.loss import compute_row_loss
 from reticent.utility.query_error import measure_average_errors, measure_average_ranges, measure_count_errors
 from reticent.utility.resemblance import measure_resemblance
 from reticent.utility.workload import Answerer, answer_from_view, make_answerer
 
-
-@dataclass
-class Cost:
-    """Cost of a step.
-
-    `memory`: the most bytes held at once, above what was held before; None where the system does not report it.
-    """
-
-    seconds: float = 0.0
-    memory: int | None = None
-
-
-@contextmanager
-def measure_cost() -> Iterator[Cost]:
-    """Measure the CPU seconds and memory of a block."""
-    cost = Cost()
-    before = _read_memory_field("VmRSS") if _reset_high_water_mark() else None
-    started = time.process_time()
-    yield cost
-    cost.seconds = time.process_time() - started
-    most = _read_memory_field("VmHWM")
-    cost.memory = None if before is None or most is None else max(most - before, 0)
-
-
-def _reset_high_water_mark() -> bool:
-    """Reset the high-water mark of what ran before."""
-    try:
-        Path("/proc/self/clear_refs").write_text("5")
-    except OSError:
-        return False
-    return True
-
-
-def _read_memory_field(field: str) -> int | None:
-    try:
-        status = Path("/proc/self/status").read_text()
-    except OSError:
-        return None
-    return next((int(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith(f"{field}:")), None)
-
-
-T = TypeVar("T")
 HELD_BACK_SHARE = 0.2
 """The share of people who are left out of releases when classification is measured, and asked about."""
 
@@ -115,15 +79,9 @@ class ComparisonSetting:
         """Return the CPU seconds of the budget that are left; None where there is none."""
         return None if self.clock is None else self.clock.remaining()
 
-    def run(self, function: Callable[[], T]) -> T:
-        """Return what the function returns, or raise `TimeLimitReached` when the budget is used."""
-        return function() if self.clock is None else run_within(self.clock.remaining(), function)
-
     def limit_budget(self, share: float) -> ComparisonSetting:
         """Return the same setting with this share of what is left of the budget."""
-        if self.clock is None:
-            return self
-        return replace(self, clock=BudgetClock.starting_now(share * self.clock.remaining()))
+        return self if self.clock is None else replace(self, clock=self.clock.take_share(share))
 
     def suffices(self, seconds: float) -> bool:
         """Whether there is time for something that takes so many CPU seconds, and as much again for measuring it."""
@@ -144,270 +102,103 @@ class ComparisonSetting:
     def encode_rows(self, job: Job) -> tuple[pl.DataFrame, Cells, np.ndarray]:
         """Return the rows as a job reads them, their cells, and the cell of each row."""
         lazy, columns = read_rows(job, self.to_publishable(self.frame))
-        keys = [*find_columns_with_role(columns, Role.QUASI), *find_columns_with_role(columns, Role.SENSITIVE)]
-        if len(find_columns_with_role(columns, Role.SENSITIVE)) != 1:
+        sensitive = find_columns_with_role(columns, Role.SENSITIVE)
+        if len(sensitive) != 1:
             raise RequestError(
-                f"A comparison is of jobs with one sensitive column; {len(find_columns_with_role(columns, Role.SENSITIVE))} are declared.",
+                f"A comparison is of jobs with one sensitive column; {len(sensitive)} are declared.",
                 attempt="rt.sweep, which plans any job, or a job with one sensitive column.",
             )
-        rows = collect_frame(lazy.select(keys), "Reading the rows")
-        cells, cell = encode_cells(rows.with_columns(pl.lit(1, pl.Int64).alias(COUNT_COLUMN)), columns)
-        return rows, replace(cells, rows_per_person=passthrough.profile_columns(lazy, columns).rows_per_person), cell
+        rows = collect_frame(
+            lazy.select([*find_columns_with_role(columns, Role.QUASI), *sensitive]), "Reading the rows"
+        )
+        cells, cell_of_row = encode_cells(rows.with_columns(pl.lit(1, pl.Int64).alias(COUNT_COLUMN)), columns)
+        rows_per_person = passthrough.profile_columns(lazy, columns).rows_per_person
+        return rows, replace(cells, rows_per_person=rows_per_person), cell_of_row
 
     def exam(self, job: Job, seed: int) -> Exam:
         """Separate the people that releases are made of from those asked about, in the codes of all together."""
-        asked = self.choose_held_back_rows(seed)
-        rows, cells, cell = self.encode_rows(job)
+        is_held_back = self.choose_held_back_rows(seed)
+        rows, cells, cell_of_row = self.encode_rows(job)
         return Exam(
-            _select_cells(cells, cell[~asked]), _select_cells(cells, cell[asked]), rows.filter(pl.Series(asked))
+            _select_cells(cells, cell_of_row[~is_held_back]),
+            _select_cells(cells, cell_of_row[is_held_back]),
+            rows.filter(pl.Series(is_held_back)),
         )
 
     def training_rows(self, seed: int) -> pl.DataFrame:
         return self.frame.filter(pl.Series(~self.choose_held_back_rows(seed)))
 
 
-def _select_cells(cells: Cells, chosen: np.ndarray) -> Cells:
-    counts = np.bincount(chosen, minlength=len(cells)).astype(np.int64)
-    keep = np.flatnonzero(counts)
-    return replace(cells, codes=cells.codes[keep], values=cells.values[keep], counts=counts[keep])
-
-
 def summarize_spread(values: Sequence[float | None]) -> dict[str, Any] | None:
     """Summarize several runs: the mean, the least and the greatest, and what each gave; None where no run has a value."""
-    known = [float(value) for value in values if value is not None and not np.isnan(value)]
-    if not known:
+    numbers = [float(value) for value in values if value is not None and not np.isnan(value)]
+    if not numbers:
         return None
-    return {"value": float(np.mean(known)), "low": min(known), "high": max(known), "runs": len(known), "each": known}
+    return {
+        "value": float(np.mean(numbers)),
+        "low": min(numbers),
+        "high": max(numbers),
+        "runs": len(numbers),
+        "each": numbers,
+    }
 
 
 DEFAULT_KNOWLEDGE = {"background": {"bandwidth": "0.3", "t": "0.2"}}
 """Prior knowledge, and what counts as learned, of an adversary that no promise covers."""
 NO_TIME_REASON = "There was no time left for it in the budget: a greater one (--budget), or fewer rows (--rows)."
+OUTCOME_FIELDS = ("success", "low", "high", "baseline", "worst_posterior", "promised")
 CANDIDATE_ROLE = "candidate"
 TRIVIAL_ROLE = "trivial"
 SOURCE_ROLE = "source"
 
 
-def measure_candidate(candidate: Candidate, setting: ComparisonSetting) -> dict[str, Any]:
-    """Measure a candidate as a row; its reason where the promise is out of reach, the method cannot keep it or there is
-    no time left.
+class PublishedRun(NamedTuple):
+    """A release of a candidate that was published to nowhere, and what publishing cost."""
+
+    release: Release
+    cost: Cost
+
+
+def evaluate_candidates(candidates: Sequence[Candidate], setting: ComparisonSetting) -> list[dict[str, Any]]:
+    """Measure each candidate as a row; a row without figures has the reason.
+
+    The reason is that the promise is out of reach, that the method cannot keep it, or that there was no time left.
     """
-    try:
-        return setting.run(lambda: _measure_candidate_runs(candidate, setting))
-    except TimeLimitReached:
-        return {**_start_row(candidate), "reached": False, "why": NO_TIME_REASON}
-
-
-def _start_row(candidate: Candidate) -> dict[str, Any]:
-    kind = catalogue.METHODS[candidate.method].kind
-    return {
-        "name": candidate.name,
-        "role": CANDIDATE_ROLE,
-        "method": candidate.method,
-        "kind": kind,
-        "parameters": dict(candidate.chosen),
-        "gives_up": catalogue.KINDS[kind].gives_up,
-    }
-
-
-def _measure_candidate_runs(candidate: Candidate, setting: ComparisonSetting) -> dict[str, Any]:
-    row = _start_row(candidate)
-    if candidate.job is None:
-        return {**row, "reached": False, "why": candidate.why}
-    row["job"] = {
-        name: part for name, part in candidate.job.to_dict().items() if name in ("promise", "method", "prepare")
-    }
-    releases: list[tuple[Release, Any]] = []
-    try:
-        for seed in setting.seeds():
-            if releases and not setting.suffices(releases[-1][1].seconds):
-                break  # fewer runs: the figures state of how many they are
-            setting.progress(f"{candidate.name}: publishing to nowhere")
-            with measure_cost() as cost:
-                release = publish(candidate.job, frame=setting.to_publishable(setting.frame), seed=seed)
-            releases.append((release, cost))
-    except (PromiseUnreachable, JobError) as error:
-        if isinstance(error, JobError) and not candidate.listed:
-            raise
-        return {**row, "reached": False, "why": error.what}
-    row |= {"reached": True, "why": ""} | _summarize_costs([cost for _, cost in releases])
-    first = releases[0][0]
-    row |= summarize_audit(first.audited.to_dict())
-    row |= measure_attacks(first, setting, candidate.name, [promise.name for promise in first.manifest.promises])
-    return row | _measure_usefulness(candidate, [release for release, _ in releases], setting)
-
-
-def _summarize_costs(costs: list[Any]) -> dict[str, Any]:
-    memory = [cost.memory for cost in costs if cost.memory is not None]
-    return {"seconds": summarize_spread([cost.seconds for cost in costs]), "memory": max(memory) if memory else None}
-
-
-def summarize_audit(found: Mapping[str, Any]) -> dict[str, Any]:
-    """Summarize an audit's report: every measure, and what each promise achieves."""
-    risk = found.get("risk") or {}
-    return {
-        **{name: found[name] for name in ("rows", "groups", "withheld", "kept", "promises")},
-        "privacy": found["achieved"],
-        "loss": found["utility"],
-        "risk": {name: risk["prosecutor"][name] for name in ("highest", "average")} if risk else {},
-    }
-
-
-def measure_attacks(
-    release: Any, setting: ComparisonSetting, name: str, promised: Sequence[str], **roles: Any
-) -> dict[str, Any]:
-    """Measure what every attack reached, and why those did not run that do not apply. `roles` describe a plain table.
-
-    Controls are not computed: a comparison has its own yardsticks.
-    """
-
-    def how(adversary: str) -> dict[str, Any]:
-        stated = collect_assumed_beliefs(release, adversary) if isinstance(release, Release) else {}
-        return {**_find_default_knowledge(adversary, promised), **stated}
-
-    given = {"job": None, "quasi": None, "sensitive": None, "hierarchy": None, **roles}
-    return _run_attacks(release, setting.frame, setting, how, promised, given, f"{name}: ")
-
-
-def _run_attacks(
-    release: Any,
-    source: Any,
-    setting: ComparisonSetting,
-    how: Callable[[str], Mapping[str, Any]],
-    promised: Sequence[str],
-    roles: Mapping[str, Any] | None = None,
-    said: str = "",
-) -> dict[str, Any]:
-    series = run_attacks(
-        release,
-        source,
-        setting.attacks,
-        roles=roles,
-        how=how,
-        budget=setting.seconds_left(),
-        control=False,
-        progress=lambda step: setting.progress(f"{said}{step}") if said else None,
-    )
-    found = {}
-    for outcome in series.outcomes:
-        told = outcome.to_dict()
-        found[told["attack"]] = {
-            **_select_outcome_fields(told),
-            "spoken_of": catalogue.ATTACKS[told["attack"]].select_promises(promised),
-        }
-    left = {adversary: why for why, names in series.skipped.items() for adversary in names}
-    return {"attacks": found, "attacks_left_out": left}
-
-
-def _find_default_knowledge(adversary: str, promised: Iterable[str]) -> dict[str, Any]:
-    """Find the knowledge that an attack needs, where no promise states it."""
-    return {} if catalogue.ATTACKS[adversary].select_promises(promised) else DEFAULT_KNOWLEDGE.get(adversary, {})
-
-
-def _select_outcome_fields(found: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: found[name] for name in ("success", "low", "high", "baseline", "worst_posterior", "promised")}
-
-
-def _measure_usefulness(candidate: Candidate, releases: list[Release], setting: ComparisonSetting) -> dict[str, Any]:
-    """Measure errors of each run, on questions of its own; classification from releases of fewer people."""
-    setting.progress(f"{candidate.name}: asking")
-    assert candidate.job is not None
-    _, cells, _ = setting.encode_rows(candidate.job)
-    asks = [make_answerer(release.tables, release.manifest, cells) for release in releases]
-    found = measure_answers(asks, cells, setting)
-    first = releases[0]
-    found["average_range"] = measure_average_ranges(first.tables, first.manifest, cells, setting.seed)
-    found["row_loss"] = summarize_spread(
-        [compute_row_loss(release, release.audited.to_dict(), cells) for release in releases]
-    )
-    return found | _measure_learners(candidate, setting)
-
-
-def measure_answers(asks: Sequence[Answerer], cells: Cells, setting: ComparisonSetting) -> dict[str, Any]:
-    """Measure errors of each run's answers, and how the columns of the first run resemble the source's."""
-    runs = [
-        _measure_run_answers(ask, cells, seed) for ask, seed in zip(asks, setting.seeds()[: len(asks)], strict=True)
+    metrics: list[Metric[list[PublishedRun]]] = [
+        Metric("cost", _measure_costs),
+        Metric("audit", _measure_audit),
+        Metric("attacks", partial(_measure_release_attacks, setting=setting)),
+        Metric("answers", partial(_measure_release_answers, setting=setting)),
+        Metric("classification", partial(_measure_learners, setting=setting)),
     ]
-    return _combine_runs(runs) | measure_resemblance(asks[0], cells)
+    make = partial(_publish_runs, setting=setting)
+    evaluations = evaluate(candidates, make, metrics, clock=setting.clock, refusals=(JobError,))
+    return [_make_candidate_row(evaluation) for evaluation in evaluations]
 
 
-def _measure_run_answers(ask: Answerer, cells: Cells, seed: int) -> dict[str, Any]:
-    return {"counts": measure_count_errors(ask, cells, seed), "averages": measure_average_errors(ask, cells, seed)}
+def evaluate_yardsticks(
+    yardsticks: Sequence[TrivialSanitization], setting: ComparisonSetting, job: Job
+) -> list[dict[str, Any]]:
+    """Measure each trivial sanitization as releases are measured; a row without figures has the reason."""
+    by_name = {yardstick.name: yardstick for yardstick in yardsticks}
+    metrics: list[Metric[TrivialSanitization]] = [
+        Metric("privacy", _measure_yardstick_privacy),
+        Metric("attacks", partial(_measure_yardstick_attacks, setting=setting)),
+        Metric("answers", partial(_measure_yardstick_answers, setting=setting)),
+        Metric("classification", partial(_measure_yardstick_learners, setting=setting)),
+    ]
 
+    def make(candidate: Candidate) -> TrivialSanitization:
+        setting.progress(f"{candidate.label}: measuring")
+        return by_name[candidate.label]
 
-def _combine_runs(runs: list[dict[str, Any]]) -> dict[str, Any]:
-    counts = [run["counts"] for run in runs]
-    averages = [run["averages"] for run in runs]
-    return {
-        "count_error": summarize_spread([one["median"] for one in counts]),
-        "count_error_mean": summarize_spread([one["mean"] for one in counts]),
-        "count_error_by_dimension": counts[0]["by_dimension"],
-        "count_error_by_selectivity": counts[0]["by_selectivity"],
-        "average_error": summarize_spread([None if one is None else one["median"] for one in averages]),
-        "average_error_mean": summarize_spread([None if one is None else one["mean"] for one in averages]),
-        "average_of": None if averages[0] is None else averages[0]["column"],
-    }
-
-
-def _measure_learners(candidate: Candidate, setting: ComparisonSetting) -> dict[str, Any]:
-    """Measure the accuracy of each learner: taught by a release of four in five people, and asked about the others."""
-    if not setting.learning:
-        return {}
-    assert candidate.job is not None
-    runs: list[dict[str, float]] = []
-    for seed in setting.seeds():
-        setting.progress(f"{candidate.name}: learning")
-        try:
-            release = publish(candidate.job, frame=setting.to_publishable(setting.training_rows(seed)), seed=seed)
-            runs.append(score_release(release, setting.exam(candidate.job, seed)))
-        except ReticentError as error:
-            return {"classification": {}, "classification_left_out": error.what}
-    return {"classification": _summarize_accuracies(runs)}
-
-
-def _summarize_accuracies(runs: list[dict[str, float]]) -> dict[str, Any]:
-    return {name: summarize_spread([run.get(name) for run in runs]) for name in runs[0]}
-
-
-def measure_trivial(trivial: TrivialSanitization, setting: ComparisonSetting, job: Job) -> dict[str, Any]:
-    """Measure a yardstick as a release is measured; its reason where there is no time left."""
-    try:
-        return setting.run(lambda: _measure_trivial_runs(trivial, setting, job))
-    except TimeLimitReached:
-        return {
-            "name": trivial.name,
-            "role": TRIVIAL_ROLE,
-            "gives_up": trivial.gives_up,
-            "reached": False,
-            "why": NO_TIME_REASON,
-        }
-
-
-def _measure_trivial_runs(trivial: TrivialSanitization, setting: ComparisonSetting, job: Job) -> dict[str, Any]:
-    setting.progress(f"{trivial.name}: measuring")
-    row: dict[str, Any] = {
-        "name": trivial.name,
-        "role": TRIVIAL_ROLE,
-        "gives_up": trivial.gives_up,
-        "reached": True,
-        "why": "",
-        "rows": trivial.cells.rows,
-        "privacy": trivial.achieved,
-        "row_loss": summarize_spread([trivial.row_loss]),
-    }
-    row |= _run_attacks(trivial, None, setting, lambda adversary: _find_default_knowledge(adversary, ()), ())
-    row |= measure_answers([answer_from_view(trivial.sight)] * setting.runs, trivial.cells, setting)
-    if setting.learning:
-        exams = [setting.exam(job, seed) for seed in setting.seeds()]
-        row["classification"] = _summarize_accuracies(
-            [exam.of_groups(_find_same_trivial(trivial, exam.known)) for exam in exams]
-        )
-    return row
-
-
-def _find_same_trivial(trivial: TrivialSanitization, known: Cells) -> Any:
-    """Find the same yardstick of the people who are not asked about."""
-    return next(one.sight for one in make_trivial_sanitizations(known) if one.name == trivial.name)
+    candidates = [Candidate(name, job, method="") for name in by_name]
+    rows = []
+    for evaluation in evaluate(candidates, make, metrics, clock=setting.clock):
+        yardstick = by_name[evaluation.candidate.label]
+        row = {"name": yardstick.name, "role": TRIVIAL_ROLE, "gives_up": yardstick.gives_up}
+        rows.append(_add_figures(row, evaluation))
+    return rows
 
 
 def measure_source(cells: Cells, setting: ComparisonSetting, job: Job) -> dict[str, Any]:
@@ -428,7 +219,232 @@ def measure_source(cells: Cells, setting: ComparisonSetting, job: Job) -> dict[s
     exams = [setting.exam(job, seed) for seed in setting.seeds()]
     row["classification_baseline"] = summarize_spread([exam.baseline for exam in exams])
     try:
-        row["classification"] = setting.run(lambda: _summarize_accuracies([exam.score_ideal() for exam in exams]))
+        row["classification"] = run_within_budget(
+            setting.clock, lambda: _summarize_accuracies([exam.score_ideal() for exam in exams])
+        )
     except TimeLimitReached:
         row |= {"classification": {}, "classification_left_out": NO_TIME_REASON}
     return row
+
+
+def summarize_audit(report: Mapping[str, Any]) -> dict[str, Any]:
+    """Summarize an audit's report: every measure, and what each promise achieves."""
+    risk = report.get("risk") or {}
+    return {
+        **{name: report[name] for name in ("rows", "groups", "withheld", "kept", "promises")},
+        "privacy": report["achieved"],
+        "loss": report["utility"],
+        "risk": {name: risk["prosecutor"][name] for name in ("highest", "average")} if risk else {},
+    }
+
+
+def measure_attacks(
+    release: Any, setting: ComparisonSetting, name: str, promised: Sequence[str], **roles: Any
+) -> dict[str, Any]:
+    """Measure what every attack reached, and why those did not run that do not apply. `roles` describe a plain table.
+
+    Controls are not computed: a comparison has its own yardsticks.
+    """
+
+    def collect_options(attack: str) -> dict[str, Any]:
+        stated = collect_assumed_beliefs(release, attack) if isinstance(release, Release) else {}
+        return {**_find_default_knowledge(attack, promised), **stated}
+
+    all_roles = {"job": None, "quasi": None, "sensitive": None, "hierarchy": None, **roles}
+    return _run_attacks(release, setting.frame, setting, collect_options, promised, all_roles, f"{name}: ")
+
+
+def measure_answers(answerers: Sequence[Answerer], cells: Cells, setting: ComparisonSetting) -> dict[str, Any]:
+    """Measure errors of each run's answers, and how the columns of the first run resemble the source's."""
+    seeds = setting.seeds()[: len(answerers)]
+    counts = []
+    averages = []
+    for answerer, seed in zip(answerers, seeds, strict=True):
+        counts.append(measure_count_errors(answerer, cells, seed))
+        averages.append(measure_average_errors(answerer, cells, seed))
+    return {
+        "count_error": summarize_spread([errors["median"] for errors in counts]),
+        "count_error_mean": summarize_spread([errors["mean"] for errors in counts]),
+        "count_error_by_dimension": counts[0]["by_dimension"],
+        "count_error_by_selectivity": counts[0]["by_selectivity"],
+        "average_error": summarize_spread([None if errors is None else errors["median"] for errors in averages]),
+        "average_error_mean": summarize_spread([None if errors is None else errors["mean"] for errors in averages]),
+        "average_of": None if averages[0] is None else averages[0]["column"],
+        **measure_resemblance(answerers[0], cells),
+    }
+
+
+def _publish_runs(candidate: Candidate, setting: ComparisonSetting) -> list[PublishedRun]:
+    """Publish a candidate to nowhere, once for each run; if there is no time for all of them, fewer times."""
+    assert candidate.job is not None
+    runs: list[PublishedRun] = []
+    for seed in setting.seeds():
+        if runs and not setting.suffices(runs[-1].cost.seconds):
+            break  # the figures state of how many runs they are
+        setting.progress(f"{candidate.label}: publishing to nowhere")
+        with measure_cost() as cost:
+            release = publish(candidate.job, frame=setting.to_publishable(setting.frame), seed=seed)
+        runs.append(PublishedRun(release, cost))
+    return runs
+
+
+def _make_candidate_row(evaluation: Evaluation[list[PublishedRun]]) -> dict[str, Any]:
+    candidate = evaluation.candidate
+    kind = catalogue.METHODS[candidate.method].kind
+    row: dict[str, Any] = {
+        "name": candidate.label,
+        "role": CANDIDATE_ROLE,
+        "method": candidate.method,
+        "kind": kind,
+        "parameters": dict(candidate.parameters),
+        "gives_up": catalogue.KINDS[kind].gives_up,
+    }
+    if candidate.job is not None and evaluation.reached is not None and not evaluation.unmeasured:
+        parts = candidate.job.to_dict()
+        row["job"] = {name: part for name, part in parts.items() if name in ("promise", "method", "prepare")}
+    return _add_figures(row, evaluation)
+
+
+def _add_figures(row: dict[str, Any], evaluation: Evaluation[Any]) -> dict[str, Any]:
+    """Add what the metrics returned, or the reason why there are no figures."""
+    if evaluation.reached is None or evaluation.unmeasured:
+        return {**row, "reached": False, "why": NO_TIME_REASON}
+    if not evaluation.reached:
+        refusal = evaluation.refusal
+        return {**row, "reached": False, "why": evaluation.candidate.why if refusal is None else refusal.what}
+    row = {**row, "reached": True, "why": ""}
+    for figures in evaluation.figures.values():
+        row |= figures
+    return row
+
+
+def _measure_costs(candidate: Candidate, runs: Sequence[PublishedRun]) -> dict[str, Any]:
+    memory = [run.cost.memory for run in runs if run.cost.memory is not None]
+    return {"seconds": summarize_spread([run.cost.seconds for run in runs]), "memory": max(memory, default=None)}
+
+
+def _measure_audit(candidate: Candidate, runs: Sequence[PublishedRun]) -> dict[str, Any]:
+    return summarize_audit(runs[0].release.audited.to_dict())
+
+
+def _measure_release_attacks(
+    candidate: Candidate, runs: Sequence[PublishedRun], setting: ComparisonSetting
+) -> dict[str, Any]:
+    release = runs[0].release
+    return measure_attacks(release, setting, candidate.label, [promise.name for promise in release.manifest.promises])
+
+
+def _measure_release_answers(
+    candidate: Candidate, runs: Sequence[PublishedRun], setting: ComparisonSetting
+) -> dict[str, Any]:
+    """Measure errors of each run, on questions of its own."""
+    setting.progress(f"{candidate.label}: asking")
+    assert candidate.job is not None
+    _, cells, _ = setting.encode_rows(candidate.job)
+    releases = [run.release for run in runs]
+    answerers = [make_answerer(release.tables, release.manifest, cells) for release in releases]
+    first = releases[0]
+    return {
+        **measure_answers(answerers, cells, setting),
+        "average_range": measure_average_ranges(first.tables, first.manifest, cells, setting.seed),
+        "row_loss": summarize_spread(
+            [compute_row_loss(release, release.audited.to_dict(), cells) for release in releases]
+        ),
+    }
+
+
+def _measure_learners(candidate: Candidate, runs: Sequence[PublishedRun], setting: ComparisonSetting) -> dict[str, Any]:
+    """Measure the accuracy of each learner: taught by a release of four in five people, and asked about the others."""
+    if not setting.learning:
+        return {}
+    assert candidate.job is not None
+    accuracies: list[dict[str, float]] = []
+    for seed in setting.seeds():
+        setting.progress(f"{candidate.label}: learning")
+        try:
+            release = publish(candidate.job, frame=setting.to_publishable(setting.training_rows(seed)), seed=seed)
+            accuracies.append(score_release(release, setting.exam(candidate.job, seed)))
+        except ReticentError as error:
+            return {"classification": {}, "classification_left_out": error.what}
+    return {"classification": _summarize_accuracies(accuracies)}
+
+
+def _measure_yardstick_privacy(candidate: Candidate, yardstick: TrivialSanitization) -> dict[str, Any]:
+    return {
+        "rows": yardstick.cells.rows,
+        "privacy": yardstick.achieved,
+        "row_loss": summarize_spread([yardstick.row_loss]),
+    }
+
+
+def _measure_yardstick_attacks(
+    candidate: Candidate, yardstick: TrivialSanitization, setting: ComparisonSetting
+) -> dict[str, Any]:
+    return _run_attacks(yardstick, None, setting, lambda attack: _find_default_knowledge(attack, ()), ())
+
+
+def _measure_yardstick_answers(
+    candidate: Candidate, yardstick: TrivialSanitization, setting: ComparisonSetting
+) -> dict[str, Any]:
+    return measure_answers([answer_from_view(yardstick.sight)] * setting.runs, yardstick.cells, setting)
+
+
+def _measure_yardstick_learners(
+    candidate: Candidate, yardstick: TrivialSanitization, setting: ComparisonSetting
+) -> dict[str, Any]:
+    """Measure learners that are taught by the same yardstick of the people who are not asked about."""
+    if not setting.learning:
+        return {}
+    assert candidate.job is not None
+    accuracies = []
+    for exam in [setting.exam(candidate.job, seed) for seed in setting.seeds()]:
+        yardstick_of_known = next(
+            other for other in make_trivial_sanitizations(exam.known) if other.name == yardstick.name
+        )
+        accuracies.append(exam.of_groups(yardstick_of_known.sight))
+    return {"classification": _summarize_accuracies(accuracies)}
+
+
+def _run_attacks(
+    release: Any,
+    source: Any,
+    setting: ComparisonSetting,
+    collect_options: Callable[[str], Mapping[str, Any]],
+    promised: Sequence[str],
+    roles: Mapping[str, Any] | None = None,
+    prefix: str = "",
+) -> dict[str, Any]:
+    """Run the attacks of the comparison; with a `prefix` their progress is reported after it."""
+    series = run_attacks(
+        release,
+        source,
+        setting.attacks,
+        roles=roles,
+        how=collect_options,
+        budget=setting.seconds_left(),
+        control=False,
+        progress=lambda step: setting.progress(f"{prefix}{step}") if prefix else None,
+    )
+    outcomes = {}
+    for outcome in (result.to_dict() for result in series.outcomes):
+        fields = {name: outcome[name] for name in OUTCOME_FIELDS}
+        spoken_of = catalogue.ATTACKS[outcome["attack"]].select_promises(promised)
+        outcomes[outcome["attack"]] = {**fields, "spoken_of": spoken_of}
+    left_out = {attack: why for why, attacks in series.skipped.items() for attack in attacks}
+    return {"attacks": outcomes, "attacks_left_out": left_out}
+
+
+def _find_default_knowledge(attack: str, promised: Iterable[str]) -> dict[str, Any]:
+    """Find the knowledge that an attack needs, where no promise states it."""
+    return {} if catalogue.ATTACKS[attack].select_promises(promised) else DEFAULT_KNOWLEDGE.get(attack, {})
+
+
+def _summarize_accuracies(accuracies: Sequence[Mapping[str, float]]) -> dict[str, Any]:
+    return {learner: summarize_spread([run.get(learner) for run in accuracies]) for learner in accuracies[0]}
+
+
+def _select_cells(cells: Cells, cell_of_row: np.ndarray) -> Cells:
+    """Return the cells of these rows, counted."""
+    counts = np.bincount(cell_of_row, minlength=len(cells)).astype(np.int64)
+    occurring = np.flatnonzero(counts)
+    return replace(cells, codes=cells.codes[occurring], values=cells.values[occurring], counts=counts[occurring])

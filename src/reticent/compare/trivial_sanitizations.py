@@ -86,21 +86,23 @@ def make_trivial_sanitizations(cells: Cells) -> list[TrivialSanitization]:
     ]
 
 
-def _count_points(cells: Cells) -> tuple[np.ndarray, np.ndarray]:
-    points, at = np.unique(cells.codes, axis=0, return_inverse=True)
-    return points, np.bincount(at.reshape(-1), weights=cells.counts).astype(np.int64)
+def measure_source_privacy(cells: Cells) -> dict[str, Any]:
+    """Measure how many people share all quasi-identifiers in the table as it is, at the least."""
+    return {"k-anonymity": anonymity.measure_k(_count_points(cells)[1], cells.rows_per_person)}
 
 
 def _measure_one_group(cells: Cells, totals: np.ndarray) -> dict[str, Any]:
     """Measure one group that holds everybody, as an audit would."""
-    held = np.flatnonzero(totals)
-    counts = GroupCounts(np.zeros(len(held), np.int64), np.arange(len(held)), totals[held], totals[held])
+    occurring = np.flatnonzero(totals)
+    counts = GroupCounts(
+        np.zeros(len(occurring), np.int64), np.arange(len(occurring)), totals[occurring], totals[occurring]
+    )
     domain = cells.sensitive[0]
     return convert_to_plain(
-        measure_column(SensitiveColumn(domain.name, list_views(counts, held == domain.null_code), None))
+        measure_column(SensitiveColumn(domain.name, list_views(counts, occurring == domain.null_code), None))
     )
 
 
-def measure_source_privacy(cells: Cells) -> dict[str, Any]:
-    """Measure how many people share all quasi-identifiers in the table as it is, at the least."""
-    return {"k-anonymity": anonymity.measure_k(_count_points(cells)[1], cells.rows_per_person)}
+def _count_points(cells: Cells) -> tuple[np.ndarray, np.ndarray]:
+    points, point_of_cell = np.unique(cells.codes, axis=0, return_inverse=True)
+    return points, np.bincount(point_of_cell.reshape(-1), weights=cells.counts).astype(np.int64)

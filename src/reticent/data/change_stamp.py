@@ -51,6 +51,7 @@ class ChangeStamp:
 
 
 def make_source_changed_error() -> SourceError:
+    """Make the error for a source whose rows are not those that were counted."""
     return SourceError(
         "The source changed while it was published, or is gone.",
         why="Its rows were counted first and read again to be published, and the two do not agree.",

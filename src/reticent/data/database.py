@@ -101,6 +101,7 @@ def quote_table(table: str) -> str:
 
 
 def quote_name(name: str) -> str:
+    """Quote a name for SQL."""
     return '"' + name.replace('"', '""') + '"'
 
 
@@ -163,6 +164,7 @@ def parse_database_path(url: str, *, must_exist: bool = True) -> Path:
 
 
 def import_driver(module: str, extra: str) -> Any:
+    """Import an optional package; refuse with the extra that installs it if it is not there."""
     from importlib import import_module
 
     try:

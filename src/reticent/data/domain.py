@@ -291,6 +291,7 @@ def build_range_domain(
     ends: DeclaredBounds = NO_BOUNDS,
     origin: int = 0,
 ) -> RangeDomain:
+    """Build the domain of values on a line; `positions` are those of `texts`, in rising order."""
     split = np.ones(max(len(texts) + null - 1, 0), np.int32)
     if null and len(split):
         split[-1] = 0
@@ -302,6 +303,7 @@ def build_range_domain(
 
 
 def build_tree_domain(name: str, dtype: str, hierarchy: Hierarchy, *, null: bool, is_from_steward: bool) -> TreeDomain:
+    """Build the domain of categories, the leaves of a hierarchy."""
     above = hierarchy.paths  # the root is the last column: the first True from the left is the ancestor's level
     is_shared = above[1:] == above[:-1]
     split = (hierarchy.height - is_shared.argmax(axis=1)).astype(np.int32) if len(above) > 1 else np.zeros(0, np.int32)

@@ -27,10 +27,12 @@ def format_value_label(text: str, quoted: bool = False) -> str:
 
 
 def format_range_label(lower: str, upper: str) -> str:
+    """Format a range of values, both ends included; equal ends are a single value."""
     return format_value_label(lower) if lower == upper else f"[{format_member(lower)}, {format_member(upper)}]"
 
 
 def format_set_label(texts: Iterable[str]) -> str:
+    """Format a set of values; a single one prints as a value."""
     members = list(texts)
     return format_value_label(members[0]) if len(members) == 1 else "{" + ", ".join(map(format_member, members)) + "}"
 

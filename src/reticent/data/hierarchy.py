@@ -72,7 +72,7 @@ class Hierarchy:
             raise HierarchyError(
                 f"The hierarchy of {name!r} is neither a file nor rows.", attempt='hierarchy = "file.csv".'
             )
-        _require_publishable(given, name)
+        require_publishable(given, name)
         return cls.from_rows(given, name)
 
     @classmethod
@@ -96,7 +96,7 @@ class Hierarchy:
             raise HierarchyError(
                 f"The hierarchy file {path.name} is no CSV.", attempt="one row per value, `;` between levels."
             ) from None
-        _require_publishable(rows, name or path.name)
+        require_publishable(rows, name or path.name)
         return cls.from_rows(rows, name or path.name)
 
     @classmethod
@@ -140,13 +140,13 @@ def sniff_delimiter(text: str) -> str:
     return best
 
 
-def _require_publishable(rows: Sequence[Sequence[str]], name: str) -> None:
+def require_publishable(rows: Sequence[Sequence[str]], name: str, max_values: int = MAX_HIERARCHY_VALUES) -> None:
     """Refuse a hierarchy that no manifest could hold, before it is built: a steward's hierarchy is published whole."""
     values = sum(len(row) + 1 for row in rows)
-    if values > MAX_HIERARCHY_VALUES:
+    if values > max_values:
         raise HierarchyError(
             f"The hierarchy of {name!r} is too large to be published.",
-            why=f"It has {len(rows):,} rows, about {values:,} values in a manifest, and {MAX_HIERARCHY_VALUES:,} are the most.",
+            why=f"It has {len(rows):,} rows, about {values:,} values in a manifest, and {max_values:,} are the most.",
             attempt="leaving out the values that no row has, or fewer levels.",
         )
 

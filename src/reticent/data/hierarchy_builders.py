@@ -409,6 +409,7 @@ def format_band(low: Fraction, high: Fraction, are_whole: bool) -> str:
 
 
 def format_span(first: str, last: str) -> str:
+    """Format the label of neighbours in an order by the first and the last of them."""
     return first if first == last else f"{first} .. {last}"
 
 

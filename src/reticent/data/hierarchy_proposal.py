@@ -90,6 +90,7 @@ def name_hierarchy_file(column: str) -> str:
 
 
 def format_source_options(source: Source | None) -> str:
+    """Format the path and the reading options of a source as words of a shell command."""
     if source is None or source.path is None:
         return "DATA"
     words = [quote(str(source.path))]

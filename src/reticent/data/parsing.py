@@ -51,6 +51,7 @@ _SIMPLE_DTYPES = {
 
 
 def to_comparable(name: str, series: pl.Series) -> pl.Series:
+    """Return values that can be compared and printed: categories as texts, NaN as null; refuse other types."""
     dtype = series.dtype
     if dtype.is_float():
         series = series.fill_nan(None)
@@ -109,9 +110,9 @@ def parse_numbers(name: str, raw: pl.Series) -> pl.Series:
         return raw
     text = raw.cast(pl.String).str.strip_chars()
     numbers = _cast_numbers(text)
-    is_bad = numbers.is_null() | (
-        numbers.is_nan() | (numbers.abs() > MAX_MAGNITUDE) if numbers.dtype.is_float() else False
-    )
+    is_bad = numbers.is_null()
+    if numbers.dtype.is_float():
+        is_bad |= numbers.is_nan() | (numbers.abs() > MAX_MAGNITUDE)
     if is_bad.any():
         raise _make_unreadable_error(name, raw, is_bad, "numeric")
     _require_exact(name, raw, text, numbers)
@@ -154,12 +155,15 @@ def require_within_calendar(name: str, series: pl.Series) -> pl.Series:
     if not isinstance(series.dtype, pl.Date | pl.Datetime):
         return series
     values = series.drop_nulls().unique()
-    if beyond := int(values.to_frame("value").select(is_beyond_calendar(pl.col("value"), values.dtype).sum()).item()):
+    is_beyond = is_beyond_calendar(pl.col("value"), values.dtype)
+    beyond = int(values.to_frame("value").select(is_beyond.sum()).item())
+    if beyond:
         raise make_calendar_error(name, f"{beyond:,} of its {len(values):,} distinct values")
     return series
 
 
 def make_calendar_error(name: str, subject: str) -> ColumnError:
+    """Make the error for dates beyond the calendar; `subject` is what lies there, in words."""
     return ColumnError(
         f"Column {name!r}: {subject} lie before the year 1 or after the year 9999.",
         why="No release with such dates could be read back: Python and most programs have none.",
@@ -194,6 +198,7 @@ def categories_to_texts(series: pl.Series, counts: np.ndarray) -> tuple[pl.Serie
 
 
 def parse_dtype(name: str) -> pl.DataType:
+    """Return the data type of this name, as Polars prints it; text if there is none."""
     if name in _SIMPLE_DTYPES:
         return _SIMPLE_DTYPES[name]()
     if match := _DATETIME_DTYPE_PATTERN.fullmatch(name):

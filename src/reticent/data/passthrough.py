@@ -46,7 +46,7 @@ class ValueFrequencies:
     missing: int
     distinct: int
     once: int
-    most: int
+    max_count: int
 
 
 def build_frequency_expressions(names: Iterable[str]) -> list[pl.Expr]:
@@ -62,6 +62,7 @@ def build_frequency_expressions(names: Iterable[str]) -> list[pl.Expr]:
 
 
 def read_frequencies(names: Iterable[str], counted: pl.DataFrame) -> dict[str, ValueFrequencies]:
+    """Read the frequencies of each column from the result of `build_frequency_expressions`."""
     frequencies = {}
     for name in names:
         times = counted[f"times {name}"].explode(empty_as_null=False)
@@ -168,6 +169,7 @@ class PassthroughCounts:
         return cls(dict(zeros), dict(beyond))
 
     def require_within_calendar(self) -> None:
+        """Refuse rows with a date beyond the calendar, by the first column that has some."""
         for name, rows in self.beyond_calendar.items():
             raise make_calendar_error(name, pluralize(rows, "row"))
 
@@ -211,6 +213,7 @@ def count_passthrough(lazy: pl.LazyFrame, columns: Mapping[str, Column]) -> Pass
 
 
 def describe_rounded_to_zero(counts: Mapping[str, int], columns: Mapping[str, Column], rows: int) -> list[str]:
+    """Describe, in sentences, columns with numbers that rounding makes 0."""
     return [
         f"Column {name!r}: {count:,} of {rows:,} rows hold a number other than 0 that is rounded to 0 (round_to = "
         f"{columns[name].round_to}), so that sums and averages of it come out too near 0. A smaller round_to keeps them."
@@ -225,18 +228,14 @@ def summarize_passthrough(
     summaries = []
     for name in find_columns_with_role(columns, Role.INSENSITIVE):
         frequencies = repeats[name]
-        summaries.append(
-            PassthroughColumn(
-                name,
-                rows,
-                frequencies.distinct + (frequencies.missing > 0),
-                frequencies.once + (frequencies.missing == 1),
-            )
-        )
+        distinct = frequencies.distinct + (frequencies.missing > 0)
+        unique = frequencies.once + (frequencies.missing == 1)
+        summaries.append(PassthroughColumn(name, rows, distinct, unique))
     return tuple(summaries)
 
 
 def require_not_near_unique(carried: Iterable[PassthroughColumn], columns: Mapping[str, Column]) -> None:
+    """Refuse a carried column that singles out too many rows, unless the steward acknowledges it."""
     for column in carried:
         if column.is_near_unique and not columns[column.column].acknowledge:
             raise ColumnError(
@@ -265,7 +264,7 @@ def check_rows_per_person(columns: Mapping[str, Column], counted: Mapping[str, V
     declared = {name: column.rows_per_person for name, column in columns.items() if column.rows_per_person is not None}
     for name, max_rows in declared.items():
         missing = counted[name].missing
-        most_rows = counted[name].most
+        most_rows = counted[name].max_count
         if missing:
             raise ColumnError(
                 f"The identifying column {name!r} is missing in {pluralize(missing, 'row')}: whose rows these are cannot be counted.",
@@ -285,7 +284,7 @@ def describe_repeated_identifiers(columns: Mapping[str, Column], counted: Mappin
 
     If one does not repeat, every row is a person's own.
     """
-    most_rows = {name: counted[name].most for name in find_columns_with_role(columns, Role.IDENTIFYING)}
+    most_rows = {name: counted[name].max_count for name in find_columns_with_role(columns, Role.IDENTIFYING)}
     alone = any(rows == 1 and not counted[name].missing for name, rows in most_rows.items())
     if alone or any(columns[name].rows_per_person is not None for name in most_rows):
         return []
@@ -351,6 +350,7 @@ def describe_uncovered(
 
 
 def cast_columns(lazy: pl.LazyFrame, columns: Mapping[str, Column]) -> pl.LazyFrame:
+    """Return the rows with each column as it is declared: dates and numbers parsed, carried numbers rounded."""
     return round_passthrough(cast_passthrough(parse_declared(lazy, columns), columns), columns)
 
 

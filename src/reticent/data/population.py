@@ -33,6 +33,52 @@ from reticent.data.text_formats import parse_stated
 from reticent.errors import ColumnError, pluralize, quote_list
 
 
+@dataclass(frozen=True, eq=False)
+class LoadedPopulation:
+    """A population that was read, and the name that the promise gives it."""
+
+    named: Any
+    rows: pl.DataFrame
+
+
+def read_population(
+    source: Source, population: Any, columns: Mapping[str, Column], domains: Sequence[Domain]
+) -> LoadedPopulation:
+    """Read the values that a population has in the columns of these domains, as the job's own `source` is read."""
+    lazy = _scan_like_source(source, population)
+    present = set(lazy.collect_schema().names())
+    types = {domain.name: str(domain.dtype) for domain in domains if domain.name in present}
+    rows = collect_frame(lazy.select(list(types)), "Reading the population") if types else lazy.collect()
+    formatted = {name: columns[name] for name in types if columns[name].format is not None}
+    return LoadedPopulation(population, parse_stated(rows, formatted, types))
+
+
+def scan_population(population: Any) -> pl.LazyFrame:
+    """Scan the people lazily, from a path, a `Source` or a frame."""
+    if isinstance(population, LoadedPopulation):
+        return population.rows.lazy()
+    if isinstance(population, Path | str):
+        return scan_source(Source(path=str(population)))
+    if isinstance(population, Source):
+        return scan_source(population)
+    return scan_source(Source(), population)
+
+
+def count_population(population: Any, names: Sequence[str]) -> tuple[pl.DataFrame, np.ndarray]:
+    """Return the distinct combinations of these columns, and how many people have each."""
+    lazy = scan_population(population)
+    schema = lazy.collect_schema()
+    lacking = [name for name in names if name not in schema]
+    if lacking:
+        raise ColumnError(
+            f"The population table lacks {pluralize(len(lacking), 'quasi-identifying column')}: {quote_list(lacking)}.",
+            attempt=suggest_column(lacking[0], schema.names(), lazy),
+        )
+    require_supported_types(schema, {name: quasi() for name in names})
+    table = collect_frame(lazy.group_by(names).len(name=COUNT_COLUMN), "Counting the population")
+    return table.drop(COUNT_COLUMN), table[COUNT_COLUMN].to_numpy().astype(np.int64)
+
+
 def locate_values(domain: Domain, series: pl.Series) -> tuple[np.ndarray, np.ndarray]:
     """Return (down, up) of each value, int32."""
     series = to_comparable(domain.name, series)
@@ -40,14 +86,15 @@ def locate_values(domain: Domain, series: pl.Series) -> tuple[np.ndarray, np.nda
     if isinstance(domain, RangeDomain) and domain.kind in ("numeric", "date"):
         down, up = _locate_between(domain, raw)
     else:
-        code = _find_codes(domain, raw)
-        down = code
-        up = np.where(code < 0, domain.size, code)
-    null = (domain.null_code, domain.null_code) if domain.null else (-1, domain.size)
-    return _spread_codes(series, raw, down, null[0]), _spread_codes(series, raw, up, null[1])
+        down = _find_codes(domain, raw)
+        up = np.where(down < 0, domain.size, down)
+    null_down = domain.null_code if domain.null else -1
+    null_up = domain.null_code if domain.null else domain.size
+    return _spread_codes(series, raw, down, null_down), _spread_codes(series, raw, up, null_up)
 
 
 def _locate_between(domain: RangeDomain, raw: pl.Series) -> tuple[np.ndarray, np.ndarray]:
+    """Return (down, up) of numbers or dates, which may lie between the domain's."""
     domain_values = parse_texts(list(domain.texts), domain.dtype)
     values = parse_numbers(domain.name, raw) if domain.kind == "numeric" else parse_dates(domain.name, raw)
     if domain.kind == "numeric" and not (domain_values.dtype.is_integer() and values.dtype.is_integer()):
@@ -81,30 +128,11 @@ def _find_codes(domain: Domain, raw: pl.Series) -> np.ndarray:
 
 
 def _spread_codes(series: pl.Series, raw: pl.Series, codes: np.ndarray, null: int) -> np.ndarray:
+    """Return the code of each row, from the codes of its distinct values and that of null."""
     if not len(raw):
         return np.full(len(series), null, np.int32)
     coded = series.replace_strict(raw, pl.Series(codes, dtype=pl.Int32), default=None, return_dtype=pl.Int32)
     return coded.fill_null(null).to_numpy()
-
-
-@dataclass(frozen=True, eq=False)
-class LoadedPopulation:
-    """A population that was read, and the name that the promise gives it."""
-
-    named: Any
-    rows: pl.DataFrame
-
-
-def read_population(
-    source: Source, population: Any, columns: Mapping[str, Column], domains: Sequence[Domain]
-) -> LoadedPopulation:
-    """Read the values that a population has in the columns of these domains, as the job's own `source` is read."""
-    lazy = _scan_like_source(source, population)
-    present = set(lazy.collect_schema().names())
-    types = {domain.name: str(domain.dtype) for domain in domains if domain.name in present}
-    rows = collect_frame(lazy.select(list(types)), "Reading the population") if types else lazy.collect()
-    formatted = {name: columns[name] for name in types if columns[name].format is not None}
-    return LoadedPopulation(population, parse_stated(rows, formatted, types))
 
 
 def _scan_like_source(source: Source, population: Any) -> pl.LazyFrame:
@@ -113,27 +141,3 @@ def _scan_like_source(source: Source, population: Any) -> pl.LazyFrame:
     if isinstance(population, str | Path):
         return scan_source(replace(source, path=str(population), url=None, table=None, query=None))
     return scan_source(Source(missing=source.missing), population)
-
-
-def scan_population(population: Any) -> pl.LazyFrame:
-    """Scan the people lazily, from a path, a `Source` or a frame."""
-    if isinstance(population, LoadedPopulation):
-        return population.rows.lazy()
-    if isinstance(population, Path | str):
-        return scan_source(Source(path=str(population)))
-    return scan_source(population) if isinstance(population, Source) else scan_source(Source(), population)
-
-
-def count_population(population: Any, names: Sequence[str]) -> tuple[pl.DataFrame, np.ndarray]:
-    """Return the distinct combinations of these columns, and how many people have each."""
-    lazy = scan_population(population)
-    schema = lazy.collect_schema()
-    lacking = [name for name in names if name not in schema]
-    if lacking:
-        raise ColumnError(
-            f"The population table lacks {pluralize(len(lacking), 'quasi-identifying column')}: {quote_list(lacking)}.",
-            attempt=suggest_column(lacking[0], schema.names(), lazy),
-        )
-    require_supported_types(schema, {name: quasi() for name in names})
-    table = collect_frame(lazy.group_by(names).len(name=COUNT_COLUMN), "Counting the population")
-    return table.drop(COUNT_COLUMN), table[COUNT_COLUMN].to_numpy().astype(np.int64)

@@ -16,7 +16,7 @@ import polars as pl
 from reticent.catalogue import JOB_TABLES
 from reticent.catalogue.job_fields import SOURCE_FIELDS
 from reticent.data import csv
-from reticent.data.columnar import scan_columnar
+from reticent.data.columnar import DEFAULT_SPAN_SIZES, SpanSizes, scan_columnar
 from reticent.data.files import (
     ARROW_SUFFIXES,
     CSV_SUFFIXES,
@@ -96,8 +96,10 @@ class SourceScan:
     names: list[str]
 
 
-def open_source(source: Source, frame: Any = None, *, by_pieces: bool = False) -> SourceScan:
-    """Scan the rows lazily, null values replaced by null; with `by_pieces` they need not fit memory.
+def open_source(
+    source: Source, frame: Any = None, *, by_pieces: bool = False, sizes: SpanSizes = DEFAULT_SPAN_SIZES
+) -> SourceScan:
+    """Scan the rows lazily, null values replaced by null; with `by_pieces`, of these sizes, they need not fit memory.
 
     A CSV is sniffed here, once: its header gives the names.
     """
@@ -110,7 +112,7 @@ def open_source(source: Source, frame: Any = None, *, by_pieces: bool = False) -
         lazy = _scan_database(source)
         scan = SourceScan(lazy, _collect_schema(lazy).names())
     else:
-        scan = _scan_files(source, by_pieces)
+        scan = _scan_files(source, by_pieces, sizes)
     schema = _collect_schema(scan.rows)
     if not len(schema):
         origin = f"Read from {source.path}." if source.path else "Read from a frame."
@@ -120,9 +122,11 @@ def open_source(source: Source, frame: Any = None, *, by_pieces: bool = False) -
     return SourceScan(replace_null_values(scan.rows, schema, source.missing), scan.names)
 
 
-def scan_source(source: Source, frame: Any = None, *, by_pieces: bool = False) -> pl.LazyFrame:
+def scan_source(
+    source: Source, frame: Any = None, *, by_pieces: bool = False, sizes: SpanSizes = DEFAULT_SPAN_SIZES
+) -> pl.LazyFrame:
     """Scan the rows lazily, as `open_source` does, for a caller that needs no more than the rows."""
-    return open_source(source, frame, by_pieces=by_pieces).rows
+    return open_source(source, frame, by_pieces=by_pieces, sizes=sizes).rows
 
 
 def replace_null_values(lazy: pl.LazyFrame, schema: pl.Schema, null_values: tuple[str, ...]) -> pl.LazyFrame:
@@ -256,7 +260,7 @@ def _scan_database(source: Source) -> pl.LazyFrame:
     return read_database(str(source.url), source.table, source.query).lazy()
 
 
-def _scan_files(source: Source, by_pieces: bool) -> SourceScan:
+def _scan_files(source: Source, by_pieces: bool, sizes: SpanSizes) -> SourceScan:
     if source.path is None:
         raise SourceError("The job names no source.", attempt="a path in [source], or frame=.")
     files = resolve_files(source.path)
@@ -270,7 +274,7 @@ def _scan_files(source: Source, by_pieces: bool) -> SourceScan:
         lazy = _scan_typed_files(files)
         schema = lazy.collect_schema()
         if by_pieces and files.suffix in PARQUET_SUFFIXES | ARROW_SUFFIXES:
-            lazy = scan_columnar(files.paths, schema, hive=bool(files.keys))
+            lazy = scan_columnar(files.paths, schema, hive=bool(files.keys), sizes=sizes)
         return SourceScan(lazy, schema.names())
     except (pl.exceptions.PolarsError, OSError) as error:
         raise SourceError(

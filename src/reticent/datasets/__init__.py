@@ -62,18 +62,21 @@ def write_hierarchies(name: str, folder: str) -> list[str]:
 
 
 def load_census(rows: int | None, seed: int | None) -> pl.DataFrame:
+    """Generate a census with the columns of paper 1."""
     from reticent.datasets.census import generate_census
 
     return generate_census(500_000 if rows is None else rows, seed or 0)
 
 
 def load_sal(rows: int | None, seed: int | None) -> pl.DataFrame:
+    """Generate a census with the columns of SAL (paper 5)."""
     from reticent.datasets.census import SAL_COLUMNS, generate_census
 
     return generate_census(700_000 if rows is None else rows, seed or 0, attributes=SAL_COLUMNS)
 
 
 def load_adult(rows: int | None, seed: int | None) -> pl.DataFrame:
+    """Read UCI Adult, or its first rows."""
     from reticent.datasets.adult import read_adult
 
     if seed is not None:

@@ -82,11 +82,15 @@ def generate_census(
 
 
 def iterate_census(
-    rows: int, seed: int = 0, version: int = 1, attributes: Sequence[str] = CENSUS_COLUMNS
+    rows: int,
+    seed: int = 0,
+    version: int = 1,
+    attributes: Sequence[str] = CENSUS_COLUMNS,
+    chunk_rows: int = CHUNK_ROWS,
 ) -> Iterator[pl.DataFrame]:
     """Yield the same census in stretches of about a million rows."""
-    for start in range(0, rows, CHUNK_ROWS):
-        yield generate_census(min(CHUNK_ROWS, rows - start), seed, version, attributes, start=start)
+    for start in range(0, rows, chunk_rows):
+        yield generate_census(min(chunk_rows, rows - start), seed, version, attributes, start=start)
 
 
 def write_census(

@@ -94,6 +94,8 @@ NOISE_REACH = 64
 
 
 class Occupation(NamedTuple):
+    """An occupation: its size, and who has it."""
+
     name: str
     group: str
     size: int  # people, relative

@@ -13,6 +13,7 @@ makes the rows of a person look more than they are, never fewer.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,22 +27,35 @@ from reticent.kernels.cell_tallies import tally_numbers
 
 MAX_ARRAY_COMBINATIONS = 1 << 24  # possible combinations that are tallied in an array, 8 bytes each
 MAX_COMBINATIONS_PER_ROW = 32  # possible combinations for each row so far: a small table needs no large array
-BATCH_ROWS = 1 << 19  # rows that are read together
-BLOCK_ROWS = 1 << 16  # rows of a batch that are packed together: their arrays are used again
-MAX_HELD_ROWS = 1 << 21  # rows that cannot be tallied and are held in memory; beyond it, all rows are grouped
 MAX_HELD_VALUES = 1 << 20  # values of one column that are held in memory
 SPILL_PARTS = 64
 _SPILL_RECORD = np.dtype([("hash", "<u8"), ("times", "<i8")])
 
 
-def count_combinations(lazy: pl.LazyFrame, name: str, doing: str) -> pl.DataFrame:
+@dataclass(frozen=True, slots=True)
+class TallyLimits:
+    """How many combinations are tallied in an array, and how many rows are worked on at once."""
+
+    combinations: int = MAX_ARRAY_COMBINATIONS
+    combinations_per_row: int = MAX_COMBINATIONS_PER_ROW
+    batch_rows: int = 1 << 19  # rows that are read together
+    block_rows: int = 1 << 16  # rows of a batch that are packed together: their arrays are used again
+    held_rows: int = 1 << 21  # rows that cannot be tallied and are held in memory; beyond it, all rows are grouped
+
+
+DEFAULT_TALLY_LIMITS = TallyLimits()
+
+
+def count_combinations(
+    lazy: pl.LazyFrame, name: str, doing: str, limits: TallyLimits = DEFAULT_TALLY_LIMITS
+) -> pl.DataFrame:
     """Return every combination of the frame's columns, with the number of its rows in a column `name`."""
-    counter = CombinationCounter()
+    counter = CombinationCounter(limits)
     uncounted = list[pl.DataFrame]()
-    for batch in iterate_batches(lazy, doing, BATCH_ROWS):
+    for batch in iterate_batches(lazy, doing, limits.batch_rows):
         if counter.add(batch):
             continue
-        if sum(map(len, uncounted)) + len(batch) > MAX_HELD_ROWS:
+        if sum(map(len, uncounted)) + len(batch) > limits.held_rows:
             return _group_rows(lazy, name, doing)
         uncounted.append(batch)
     uncounted = [batch for batch in uncounted if not counter.add(batch, came_before=True)]  # more rows came since
@@ -77,7 +91,8 @@ class CodeSpan(NamedTuple):
 class CombinationCounter:
     """Counts rows batch by batch: how often each packed number occurs, and a row that has it."""
 
-    def __init__(self) -> None:
+    def __init__(self, limits: TallyLimits = DEFAULT_TALLY_LIMITS) -> None:
+        self.limits = limits
         self.spans: list[CodeSpan] = []
         self.rows = 0  # that came, counted or not
         self.multiplicity = np.zeros(0, np.int64)
@@ -97,7 +112,7 @@ class CombinationCounter:
         if self.spans:
             spans = [before.union(span) for before, span in zip(self.spans, spans, strict=True)]
         word_count = prod(span.size for span in spans)
-        if word_count > min(MAX_ARRAY_COMBINATIONS, MAX_COMBINATIONS_PER_ROW * self.rows):
+        if word_count > min(self.limits.combinations, self.limits.combinations_per_row * self.rows):
             return False
         if any(max(abs(span.low), abs(span.high)) >= 1 << 62 for span in spans):
             return False
@@ -106,11 +121,12 @@ class CombinationCounter:
         first_rows = np.empty(min(word_count, len(batch)), np.int64)
         fresh = 0
         columns = [_to_array(column, span) for column, span in zip(numbers, spans, strict=True)]
-        words = np.empty(min(BLOCK_ROWS, len(batch)), np.int64)
+        block_rows = self.limits.block_rows
+        words = np.empty(min(block_rows, len(batch)), np.int64)
         block_words = []
-        for start in range(0, len(batch), BLOCK_ROWS):
-            block = words[: min(BLOCK_ROWS, len(batch) - start)]
-            self._pack([column[start : start + BLOCK_ROWS] for column in columns], block)
+        for start in range(0, len(batch), block_rows):
+            block = words[: min(block_rows, len(batch) - start)]
+            self._pack([column[start : start + block_rows] for column in columns], block)
             before = fresh
             fresh = tally_numbers(block, start, self.multiplicity, first_rows, fresh)
             block_words.append(block[first_rows[before:fresh] - start])
@@ -153,7 +169,8 @@ class CombinationCounter:
 class FrequencyCounter:
     """Counts the values of one column, batch by batch; `make_temp_dir` is called once there are too many for memory."""
 
-    def __init__(self, make_temp_dir: Callable[[], Path]):
+    def __init__(self, make_temp_dir: Callable[[], Path], max_held: int = MAX_HELD_VALUES):
+        self.max_held = max_held
         self.make_temp_dir = make_temp_dir
         self.missing = 0
         self.hashes = np.zeros(0, np.uint64)
@@ -168,9 +185,9 @@ class FrequencyCounter:
         counted = (values.cast(pl.String) if is_text(values.dtype) else values).alias("value").hash(1).value_counts()
         self.waiting.append((counted.to_series(0).to_numpy(), counted.to_series(1).to_numpy().astype(np.int64)))
         self.pending += len(counted)
-        if self.pending > MAX_HELD_VALUES // 4:
+        if self.pending > self.max_held // 4:
             self._merge()
-        if len(self.hashes) > MAX_HELD_VALUES:
+        if len(self.hashes) > self.max_held:
             self._spill()
 
     def _merge(self) -> None:

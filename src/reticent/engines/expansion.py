@@ -19,22 +19,23 @@ from reticent.recipe.recipe import Recipe
 MAX_SHUFFLED_ROWS = 1 << 26  # rows that are shuffled at once, 4 bytes each
 
 
-def expand_rows(recipe: Recipe, rng: Random) -> Iterator[RowBatch]:
+def expand_rows(
+    recipe: Recipe, rng: Random, batch_rows: int = BATCH_ROWS, max_shuffled_rows: int = MAX_SHUFFLED_ROWS
+) -> Iterator[RowBatch]:
     """Yield the entries of published rows: shuffled, or in the recipe's own order if it is arranged."""
     if recipe.arranged:
-        yield from _expand_in_order(recipe)
+        yield from _expand_in_order(recipe, batch_rows)
         return
     entries = recipe.published_entries.astype(np.int32)
     quota = recipe.quota[entries].astype(np.int64)
     rows = int(quota.sum())
     draw = rng.stream("shuffle")
-    for part_entries, part_quota in _split_in_halves(
-        entries, quota, max(-(-rows // MAX_SHUFFLED_ROWS) - 1, 0).bit_length(), draw
-    ):
+    halvings = max(-(-rows // max_shuffled_rows) - 1, 0).bit_length()
+    for part_entries, part_quota in _split_in_halves(entries, quota, halvings, draw):
         entry = np.repeat(part_entries, part_quota)
         draw.shuffle(entry)
-        for start in range(0, max(len(entry), 1), BATCH_ROWS):
-            yield RowBatch(entry[start : start + BATCH_ROWS])
+        for start in range(0, max(len(entry), 1), batch_rows):
+            yield RowBatch(entry[start : start + batch_rows])
 
 
 def _split_in_halves(
@@ -50,14 +51,14 @@ def _split_in_halves(
         yield from _split_in_halves(entry[entries], half[entries], times - 1, draw)
 
 
-def _expand_in_order(recipe: Recipe) -> Iterator[RowBatch]:
+def _expand_in_order(recipe: Recipe, batch_rows: int) -> Iterator[RowBatch]:
     if recipe.has_single_rows and recipe.is_complete:
-        for start in range(0, max(len(recipe.group), 1), BATCH_ROWS):
-            yield RowBatch(slice(start, min(start + BATCH_ROWS, len(recipe.group))))
+        for start in range(0, max(len(recipe.group), 1), batch_rows):
+            yield RowBatch(slice(start, min(start + batch_rows, len(recipe.group))))
         return
     entries = recipe.published_entries
     quota_ends = np.cumsum(recipe.quota[entries])
     rows = int(quota_ends[-1]) if len(quota_ends) else 0
-    for start in range(0, max(rows, 1), BATCH_ROWS):
-        stop = min(start + BATCH_ROWS, rows)
+    for start in range(0, max(rows, 1), batch_rows):
+        stop = min(start + batch_rows, rows)
         yield RowBatch(entries[np.searchsorted(quota_ends, np.arange(start, stop), side="right")])

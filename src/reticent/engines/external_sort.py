@@ -29,9 +29,9 @@ MAX_RANK_FILES = 256  # files that are open at once
 _RANK_RECORD = np.dtype([("cell", "<i4"), ("word", "<u8"), ("row", "<i8")])
 
 
-def choose_bucket_count(rows: int, size: float) -> int:
+def choose_bucket_count(rows: int, size: float, bucket_bytes: int = BUCKET_BYTES) -> int:
     """Choose the number of buckets, a power of two, for rows of this size in bytes."""
-    needed = max(-(-int(rows * size) // BUCKET_BYTES), 1)
+    needed = max(-(-int(rows * size) // bucket_bytes), 1)
     return min(1 << (needed - 1).bit_length(), MAX_BUCKETS)
 
 
@@ -130,7 +130,7 @@ def find_ties(ascending: np.ndarray) -> np.ndarray:
 class RowRanker:
     """Ranks rows: `take` cells of rows in their order, then `settle`, then get the `entries` that were left open."""
 
-    def __init__(self, recipe: Recipe, rng: Random, folder: Path):
+    def __init__(self, recipe: Recipe, rng: Random, folder: Path, bucket_rows: int = SORT_BUCKET_ROWS):
         self.rng = rng
         self.folder = folder
         entries, by_cell = group_entries_by_cell(recipe)
@@ -142,7 +142,7 @@ class RowRanker:
         self.open = by_cell[self.shared[recipe.cell[by_cell]]]
         self.until = np.cumsum(recipe.quota[self.open])
         self.rows = int(counts.sum())  # that need a rank
-        self.bucket = max(SORT_BUCKET_ROWS, -(-self.rows // MAX_RANK_FILES), 1)
+        self.bucket = max(bucket_rows, -(-self.rows // MAX_RANK_FILES), 1)
         names = [folder / f"ranks-{number:03d}" for number in range(-(-self.rows // self.bucket))]
         self.files = [open(name, "wb") for name in names]  # noqa: SIM115  # `close` closes them
         self.position = 0
@@ -201,9 +201,9 @@ class RowRanker:
         if self.settled is None:
             return taken
         unknown = np.flatnonzero(taken < 0)
-        known = taken.copy()
-        known[unknown] = self.settled[-1 - taken[unknown]]
-        return known
+        complete = taken.copy()
+        complete[unknown] = self.settled[-1 - taken[unknown]]
+        return complete
 
     def close(self) -> None:
         """Close the files, after a failure too; a disk error is not raised again."""

@@ -153,6 +153,7 @@ class StreamPassthroughWriter:
     rng: Random
     place: np.ndarray | None
     context: EngineContext
+    batch_rows: int = BATCH_ROWS
 
     def iterate_batches(self, rows: pl.LazyFrame, names: list[str]) -> Iterator[RowBatch]:
         folder = self.context.make_temp_dir()
@@ -167,8 +168,9 @@ class StreamPassthroughWriter:
         else:
             ordered = self._sort_buckets(ranked, folder / "sorted")
         for entry, carried in ordered:
-            for start in range(0, len(entry), BATCH_ROWS):
-                yield RowBatch(entry[start : start + BATCH_ROWS], carried[start : start + BATCH_ROWS])
+            for start in range(0, len(entry), self.batch_rows):
+                end = start + self.batch_rows
+                yield RowBatch(entry[start:end], carried[start:end])
 
     def _scatter_rows(self, rows: pl.LazyFrame, names: list[str], ranks: RowRanker, folder: Path) -> DiskBuckets:
         """Write passthrough columns to random buckets, each row with its entry or with the number by which `RowRanker` finds it later."""
@@ -232,10 +234,12 @@ class StreamPassthroughWriter:
         return self.place[sample][np.searchsorted(quota_ends, quota_ends[-1] * np.arange(1, parts) // parts)]
 
 
-def iterate_row_batches(rows: pl.LazyFrame, doing: str) -> Iterator[pl.DataFrame]:
+def iterate_row_batches(
+    rows: pl.LazyFrame, doing: str, read_rows: int | None = None, read_bytes: int = READ_BYTES
+) -> Iterator[pl.DataFrame]:
     """Yield the rows in their order: a number at a time, or fewer if they take as many bytes as intended."""
-    max_rows = choose_batch_rows(rows)
-    return group_frames(iterate_batches(rows, doing, -(-max_rows // BATCHES_PER_READ)), max_rows, READ_BYTES)
+    max_rows = choose_batch_rows(rows) if read_rows is None else read_rows
+    return group_frames(iterate_batches(rows, doing, -(-max_rows // BATCHES_PER_READ)), max_rows, read_bytes)
 
 
 def choose_batch_rows(rows: pl.LazyFrame) -> int:

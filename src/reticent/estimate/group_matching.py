@@ -120,13 +120,15 @@ def _rank_gains(gain: np.ndarray) -> np.ndarray:
     return rank
 
 
-def count_taken(side: GroupTypeCounts, capacity: np.ndarray, rank: np.ndarray) -> np.ndarray:
+def count_taken(
+    side: GroupTypeCounts, capacity: np.ndarray, rank: np.ndarray, max_inserted: int = MAX_INSERTED_ENTRIES
+) -> np.ndarray:
     """Count how many of each entry of a side are taken if each group takes `room`, those of the least place first."""
     group, kind, number = side
     size = np.bincount(group, minlength=len(capacity))
     until = np.append(0, np.cumsum(size))
     widest = int(size.max(initial=0))
-    if widest <= MAX_INSERTED_ENTRIES:
+    if widest <= max_inserted:
         taken = np.empty(len(group), np.int64)
         take_first(
             until, rank[kind], np.require(number, np.int64, ["C", "W"]), capacity, np.empty(widest, np.int64), taken

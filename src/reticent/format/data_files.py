@@ -121,16 +121,16 @@ class DataFile:
         return (DataFile(self.name, (path,)) for path in self.paths)
 
 
-def list_part_names(name: str, format: str, rows: int, part_rows: int | None) -> list[str]:
+def list_part_names(name: str, format: str, rows: int, part_rows: int | None, max_parts: int = MAX_PARTS) -> list[str]:
     """List the names of the files that `rows` rows are written to."""
     if part_rows is None or rows <= part_rows:
         return [f"{name}.{format}"]
     parts = count_parts(rows, part_rows)
-    if parts > MAX_PARTS:
+    if parts > max_parts:
         raise JobError(
             f"{rows:,} rows would be {parts:,} files with release.part_rows = {part_rows:,}.",
-            why=f"A data file has at most {MAX_PARTS:,} parts.",
-            attempt=f"part_rows = {-(-rows // MAX_PARTS):,} or more.",
+            why=f"A data file has at most {max_parts:,} parts.",
+            attempt=f"part_rows = {-(-rows // max_parts):,} or more.",
         )
     return [f"{name}-{part:05d}.{format}" for part in range(parts)]
 
@@ -154,7 +154,9 @@ def format_file_pattern(files: Sequence[str]) -> str:
     return files[0] if len(files) == 1 else _PART_PATTERN.sub(r"\1-*", Path(files[0]).stem) + Path(files[0]).suffix
 
 
-def match_table_files(data: Sequence[str], wanted: Sequence[str]) -> dict[str, tuple[str, ...]] | None:
+def match_table_files(
+    data: Sequence[str], wanted: Sequence[str], max_parts: int = MAX_PARTS
+) -> dict[str, tuple[str, ...]] | None:
     """Return the files of each table that a manifest lists, in this order.
 
     It is None if the manifest lists others, or in another way.
@@ -166,7 +168,7 @@ def match_table_files(data: Sequence[str], wanted: Sequence[str]) -> dict[str, t
     suffix = suffixes.pop()
     for name, files in files_by_table.items():
         part_names = [f"{name}-{part:05d}{suffix}" for part in range(len(files))]
-        if files != [f"{name}{suffix}"] and (not 2 <= len(files) <= MAX_PARTS or files != part_names):
+        if files != [f"{name}{suffix}"] and (not 2 <= len(files) <= max_parts or files != part_names):
             return None
     in_order = [file for files in files_by_table.values() for file in files]
     return {name: tuple(files) for name, files in files_by_table.items()} if in_order == list(data) else None
@@ -462,7 +464,11 @@ def _estimate_distinct(lazy: pl.LazyFrame, file: DataFile) -> int:
 
 
 def count_distinct_rows_in_parts(
-    file: DataFile, schema: Schema, column: str, other_columns: Collection[str]
+    file: DataFile,
+    schema: Schema,
+    column: str,
+    other_columns: Collection[str],
+    max_values: int = MAX_VALUES_COUNTED_AT_ONCE,
 ) -> Iterator[tuple[pl.DataFrame, np.ndarray]]:
     """Count the distinct rows in a column and in some beside it, in parts that fit memory.
 
@@ -475,7 +481,7 @@ def count_distinct_rows_in_parts(
         lazy = lazy.with_columns(pl.col(floats).fill_nan(None))
     key = pl.col(column).hash(7)
     values = _collect_frame(lazy.select(key.approx_n_unique()), file).item()
-    parts = values // MAX_VALUES_COUNTED_AT_ONCE + 1
+    parts = values // max_values + 1
     for part in range(parts):
         part_rows = lazy if parts == 1 else lazy.filter(key % parts == part)
         counted = _collect_frame(part_rows.group_by(list(wanted)).len(name=ROW_COUNT_COLUMN), file)

@@ -35,9 +35,9 @@ MAX_GROUP_BYTES = 1 << 29  # bytes of a row group in memory
 ASSUMED_TEXT_BYTES = 24  # bytes that a text is taken for
 
 
-def count_group_rows(schema: Any) -> int:
+def count_group_rows(schema: Any, max_rows: int = BATCH_ROWS, max_bytes: int = MAX_GROUP_BYTES) -> int:
     """Return how many rows a group has, by the columns' types alone."""
-    return max(min(BATCH_ROWS, MAX_GROUP_BYTES // max(sum(map(_estimate_value_bytes, schema.types)), 1)), 1)
+    return max(min(max_rows, max_bytes // max(sum(map(_estimate_value_bytes, schema.types)), 1)), 1)
 
 
 def _estimate_value_bytes(kind: Any) -> int:
@@ -52,11 +52,10 @@ def _estimate_value_bytes(kind: Any) -> int:
         return ASSUMED_TEXT_BYTES
 
 
-def split_evenly(tables: Iterable[Any], schema: Any) -> Iterator[Any]:
-    """Yield tables of a group's rows each, the last one of the rest; one group is held at a time."""
+def split_evenly(tables: Iterable[Any], size: int) -> Iterator[Any]:
+    """Yield tables of `size` rows each, the last one of the rest; one group is held at a time."""
     import pyarrow as pa
 
-    size = count_group_rows(schema)
     waiting = list[Any]()
     rows = 0
     has_yielded = False
@@ -149,7 +148,13 @@ def write_data(path: Path, rows: FileRows | pl.DataFrame, format: str, *, quote:
 
 
 def write_data_parts(
-    paths: Sequence[Path], rows: FileRows | pl.DataFrame, format: str, part_rows: int | None, *, quote: bool = False
+    paths: Sequence[Path],
+    rows: FileRows | pl.DataFrame,
+    format: str,
+    part_rows: int | None,
+    *,
+    quote: bool = False,
+    max_group_rows: int = BATCH_ROWS,
 ) -> bool:
     """Write rows to one file, or to several of `part_rows` rows each and the rest in the last."""
     if len(paths) == 1:
@@ -159,8 +164,9 @@ def write_data_parts(
     if format == "parquet":
         tables = _ArrowTables(file_rows.columns)
         splitter = TableSplitter(tables.convert_batches(file_rows.pieces))
+        group_rows = count_group_rows(tables.held, max_group_rows)
         for path, part_size in zip(paths, part_sizes, strict=True):
-            tables.write(path, map(trim_dictionaries, split_evenly(splitter.take(part_size), tables.held)))
+            tables.write(path, map(trim_dictionaries, split_evenly(splitter.take(part_size), group_rows)))
         return False
     has_formula = contains_formula(_list_known_texts(file_rows.columns))
     frames = TableSplitter(file_rows.spell_out(piece) for piece in file_rows.pieces)
@@ -212,10 +218,17 @@ def _list_known_texts(columns: OutputColumns) -> list[pl.Series]:
     ]
 
 
-def write_parquet(path: Path, columns: OutputColumns, pieces: Iterable[RowBatch]) -> None:
-    """Write one file, with a row group for every BATCH_ROWS rows, or for fewer where they are wide."""
+def write_parquet(
+    path: Path,
+    columns: OutputColumns,
+    pieces: Iterable[RowBatch],
+    max_group_rows: int = BATCH_ROWS,
+    max_group_bytes: int = MAX_GROUP_BYTES,
+) -> None:
+    """Write one file, with a row group for every `max_group_rows` rows, or for fewer where they are wide."""
     tables = _ArrowTables(columns)
-    tables.write(path, split_evenly(tables.convert_batches(pieces), tables.held))
+    group_rows = count_group_rows(tables.held, max_group_rows, max_group_bytes)
+    tables.write(path, split_evenly(tables.convert_batches(pieces), group_rows))
 
 
 class _ArrowTables:

@@ -18,20 +18,29 @@ import polars as pl
 
 from reticent.kernels.audit_tallies import place_words, tally_words
 
-MAX_WORD_BITS = 62  # of a word
-INITIAL_PLACES = 1 << 12  # places of the first table
-MAX_DIRECT_BITS = 20  # bits of a word up to which words are counted in an array that has a place for each
-MAX_WAITING_ROWS = 1 << 20  # rows that are merged at once, where a word is too small
+
+@dataclass(frozen=True, slots=True)
+class TallyLimits:
+    """How combinations are packed and counted."""
+
+    word_bits: int = 62
+    initial_places: int = 1 << 12  # places of the first table
+    direct_bits: int = 20  # bits of a word up to which words are counted in an array that has a place for each
+    waiting_rows: int = 1 << 20  # rows that are merged at once, where a word is too small
+
+
+DEFAULT_TALLY_LIMITS = TallyLimits()
 
 
 class PackedTallies:
     """Counts of combinations, in memory that grows with the number of distinct ones."""
 
-    def __init__(self, columns: int) -> None:
+    def __init__(self, columns: int, limits: TallyLimits = DEFAULT_TALLY_LIMITS) -> None:
+        self.limits = limits
         self.bits = [0] * columns
         self.held = 0  # keys in the table
         self.direct: np.ndarray | None = np.zeros(1, np.int64)  # instead of the table, while words are short
-        self._allocate(INITIAL_PLACES)
+        self._allocate(limits.initial_places)
 
     def __len__(self) -> int:
         """Return how many distinct combinations there are."""
@@ -39,7 +48,7 @@ class PackedTallies:
 
     def fits(self, sizes: list[int]) -> bool:
         """Tell whether combinations of columns with so many codes each can be packed."""
-        return sum(map(_count_bits, sizes)) <= MAX_WORD_BITS
+        return sum(map(_count_bits, sizes)) <= self.limits.word_bits
 
     def add(self, columns: list[np.ndarray], meanings: list[np.ndarray], sizes: list[int]) -> None:
         """Count rows: the code of row i in a column is `meaning[column[i]]`, which is less than the column's size."""
@@ -85,7 +94,7 @@ class PackedTallies:
 
     def _put(self, word: np.ndarray, multiplicity: np.ndarray) -> None:
         """Store earlier counts, packed again with other bits."""
-        if sum(self.bits) <= MAX_DIRECT_BITS:
+        if sum(self.bits) <= self.limits.direct_bits:
             self.direct = np.zeros(1 << sum(self.bits), np.int64)
             self.direct[word] = multiplicity
             return
@@ -114,7 +123,8 @@ class PackedTallies:
 class SortedTallies:
     """Counts of combinations that do not fit one word: they are sorted, and merged some row groups at a time."""
 
-    def __init__(self, codes: np.ndarray, times: np.ndarray) -> None:
+    def __init__(self, codes: np.ndarray, times: np.ndarray, limits: TallyLimits = DEFAULT_TALLY_LIMITS) -> None:
+        self.limits = limits
         self.codes = codes
         self.times = times
         self.waiting: list[np.ndarray] = []
@@ -126,7 +136,7 @@ class SortedTallies:
     def add(self, columns: list[np.ndarray], meanings: list[np.ndarray], sizes: list[int]) -> None:
         code_columns = [meaning[column] for meaning, column in zip(meanings, columns, strict=True)]
         self.waiting.append(np.column_stack(code_columns).astype(np.int32))
-        if sum(map(len, self.waiting)) > max(MAX_WAITING_ROWS, len(self.codes)):
+        if sum(map(len, self.waiting)) > max(self.limits.waiting_rows, len(self.codes)):
             self._merge()
 
     def list_combinations(self) -> tuple[np.ndarray, np.ndarray]:
@@ -137,7 +147,7 @@ class SortedTallies:
         once = np.ones(sum(map(len, self.waiting)), np.int64)
         codes = np.concatenate([self.codes, *self.waiting])
         multiplicity = np.concatenate([self.times, once])
-        words = _pack_codes(codes)
+        words = _pack_codes(codes, self.limits.word_bits)
         order = np.lexsort(words[::-1])
         differs = np.zeros(len(codes), bool)
         differs[:1] = True
@@ -151,15 +161,15 @@ class SortedTallies:
         self.times = np.add.reduceat(multiplicity, starts) if len(starts) else multiplicity
 
 
-def _pack_codes(codes: np.ndarray) -> list[np.ndarray]:
+def _pack_codes(codes: np.ndarray, word_bits: int) -> list[np.ndarray]:
     """Pack each row's codes in as few words as hold them, in an order that sorts rows as their codes do."""
     words = [np.zeros(len(codes), np.int64)]
-    free = MAX_WORD_BITS
+    free = word_bits
     for column in codes.T:
         bits = _count_bits(int(column.max(initial=0)) + 1)
         if bits > free:
             words.append(np.zeros(len(codes), np.int64))
-            free = MAX_WORD_BITS
+            free = word_bits
         words[-1] <<= bits
         words[-1] |= column
         free -= bits
@@ -193,7 +203,10 @@ class _ValueNumbers:
 
 
 def count_distinct_parquet_rows(
-    path: Path | Sequence[Path], names: list[str], limits: tuple[int, int] | None = None
+    path: Path | Sequence[Path],
+    names: list[str],
+    limits: tuple[int, int] | None = None,
+    tally_limits: TallyLimits = DEFAULT_TALLY_LIMITS,
 ) -> tuple[pl.DataFrame, np.ndarray]:
     """Count the rows of each distinct combination of the columns `names`, in a file or in the parts of one.
 
@@ -208,7 +221,7 @@ def count_distinct_parquet_rows(
     types = _read_schema(paths[0])
     texts = [name for name in names if pa.types.is_string(schema.field(name).type)]
     columns = [_ValueNumbers() for _ in names]
-    tallies: PackedTallies | SortedTallies = PackedTallies(len(names))
+    tallies: PackedTallies | SortedTallies = PackedTallies(len(names), tally_limits)
     with _RowGroupReader(paths, texts) as file:
         for group_index in range(file.num_row_groups):
             table = file.read_row_group(group_index, columns=names)
@@ -219,7 +232,7 @@ def count_distinct_parquet_rows(
             if limits is not None and (max(sizes) > limits[0] or len(tallies) > limits[1]):
                 raise TooManyDistinct
             if isinstance(tallies, PackedTallies) and not tallies.fits(sizes):
-                tallies = SortedTallies(*tallies.list_combinations())
+                tallies = SortedTallies(*tallies.list_combinations(), tally_limits)
             tallies.add([numbers for numbers, _ in encoded], meanings, sizes)
     codes, multiplicity = tallies.list_combinations()
     frame = {}

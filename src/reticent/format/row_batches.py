@@ -119,6 +119,7 @@ class InMemoryRows:
     entry: np.ndarray | slice
     rows: int
     carried: pl.DataFrame | None = None
+    batch_rows: int = BATCH_ROWS
 
     @classmethod
     def from_frame(cls, frame: pl.DataFrame, entry: np.ndarray | slice = slice(None)) -> InMemoryRows:
@@ -136,8 +137,8 @@ class InMemoryRows:
 
     def __iter__(self) -> Iterator[RowBatch]:
         """Yield the batches; an empty table is one empty batch."""
-        for start in range(0, max(self.rows, 1), BATCH_ROWS):
-            block = slice(start, min(start + BATCH_ROWS, self.rows))
+        for start in range(0, max(self.rows, 1), self.batch_rows):
+            block = slice(start, min(start + self.batch_rows, self.rows))
             entry = block if isinstance(self.entry, slice) else self.entry[block]
             yield RowBatch(entry, None if self.carried is None else self.carried[block])
 

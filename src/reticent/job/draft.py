@@ -346,20 +346,20 @@ _TAIL_LINES = [
 ]  # fmt: skip
 
 
-def draft_job(source: Source) -> Draft:
+def draft_job(source: Source, max_rows: int = MAX_ROWS, batch_rows: int = BATCH_ROWS) -> Draft:
     """Draft a job from counts of every column.  A file that is not UTF-8, without a declared encoding, is read as latin-1.
 
-    Of more than MAX_ROWS rows that many, evenly spread, are read; the draft notes it.
+    Of more than `max_rows` rows that many, evenly spread, are read; the draft notes it.
     """
     try:
-        rows_read = _read_rows(source)
+        rows_read = _read_rows(source, max_rows, batch_rows)
         guessed = False
     except SourceError as error:
         if source.encoding != "utf-8" or "not UTF-8" not in error.what:
             raise
         source = replace(source, encoding="latin-1")
         guessed = True
-        rows_read = _read_rows(source)
+        rows_read = _read_rows(source, max_rows, batch_rows)
     if not rows_read.rows:
         raise SourceError("The source has a header and no rows.", attempt="a file with rows.")
     typed = has_types(source)
@@ -402,25 +402,25 @@ class DraftRows:
     repeats: Mapping[str, int] = field(default_factory=dict)
 
 
-def _read_rows(source: Source) -> DraftRows:
+def _read_rows(source: Source, max_rows: int, batch_rows: int) -> DraftRows:
     scan = sources.open_source(source, by_pieces=True)
     require_header(scan.names, scan.rows)
     rows = int(sources.collect_frame(scan.rows.select(pl.len()), "Counting the rows", "streaming").item())
-    if rows > MAX_ROWS:
-        return _read_sample(scan.rows, rows)
+    if rows > max_rows:
+        return _read_sample(scan.rows, rows, max_rows, batch_rows)
     sources.require_source_fits_memory(source)
     frame = sources.collect_frame(scan.rows, "Reading the table")
     return DraftRows(frame, len(frame))
 
 
-def _read_sample(lazy: pl.LazyFrame, rows: int) -> DraftRows:
+def _read_sample(lazy: pl.LazyFrame, rows: int, max_rows: int, batch_rows: int) -> DraftRows:
     """Read one row in `step`, evenly spread, and for columns that number persons all rows of one person in as many."""
-    step = -(-rows // MAX_ROWS)
+    step = -(-rows // max_rows)
     persons = [name for name in lazy.collect_schema().names() if is_person_number(name)]
     samples: list[pl.DataFrame] = []
     numbers: dict[str, list[pl.Series]] = {name: [] for name in persons}
     before = 0
-    for batch in sources.iterate_batches(lazy, "Reading the table", BATCH_ROWS):
+    for batch in sources.iterate_batches(lazy, "Reading the table", batch_rows):
         samples.append(batch.gather_every(step, offset=-before % step))
         before += len(batch)
         for name in persons:

@@ -17,7 +17,7 @@ def compute_beliefs(
     solved: cython.char[::1],
     posterior: cython.double[:, ::1],
 ):
-    """posterior[i] = the posterior of person i of group g for i in begin[g] .. begin[g + 1]; prior row person[i].
+    """Set posterior[i] to the posterior of person i of group g for i in begin[g] .. begin[g + 1]; prior row person[i].
 
     counts[first[g]] .. counts[first[g + 1]] are the group's values with their counts.  `work` has a row for the chances, one for how likely a
     state is reached, one for the state itself, and one for the priors of the group's people and values.  solved[g] = 0 where the chances vanish in doubles.
@@ -65,7 +65,9 @@ def _solve_group(
             v += 1
         work[2, v] += 1.0
         i -= 1
-        offset, step, total = (i - begin) * values, 1, 0.0
+        offset = (i - begin) * values
+        step = 1
+        total = 0.0
         for v in range(values):
             if work[2, v] > 0.0:
                 total += work[0, s - step] * work[3, offset + v] * work[2, v]
@@ -90,7 +92,7 @@ def _walk_back(
     work: cython.double[:, ::1],
     posterior: cython.double[:, ::1],
 ) -> cython.void:
-    """From the full state, where it is the first person's turn, to the empty one."""
+    """Walk from the full state, where it is the first person's turn, to the empty one."""
     s: cython.Py_ssize_t
     v: cython.Py_ssize_t
     step: cython.Py_ssize_t
@@ -100,7 +102,9 @@ def _walk_back(
     share: cython.double
     for s in range(states - 1, 0, -1):
         if work[1, s] > 0.0 and work[0, s] > 0.0:
-            share, step, offset = work[1, s] / work[0, s], 1, (i - begin) * counts.shape[0]
+            share = work[1, s] / work[0, s]
+            step = 1
+            offset = (i - begin) * counts.shape[0]
             for v in range(counts.shape[0]):
                 if work[2, v] > 0.0:
                     part = share * work[0, s - step] * work[3, offset + v] * work[2, v]

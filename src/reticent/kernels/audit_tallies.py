@@ -3,16 +3,6 @@
 import cython
 
 
-@cython.cfunc
-@cython.nogil
-@cython.inline
-@cython.exceptval(check=False)
-def _find_home(word: cython.longlong, mask: cython.ulonglong) -> cython.ulonglong:
-    """Where a number is looked for first."""
-    mixed: cython.ulonglong = cython.cast(cython.ulonglong, word) * cython.cast(cython.ulonglong, 0x9E3779B97F4A7C15)
-    return (mixed ^ (mixed >> 32)) & mask
-
-
 def tally_words(
     word: cython.longlong[::1],
     begin: cython.Py_ssize_t,
@@ -58,3 +48,13 @@ def place_words(
                 slot = (slot + 1) & mask
             keys[slot] = word[i]
             multiplicity[slot] = count[i]
+
+
+@cython.cfunc
+@cython.nogil
+@cython.inline
+@cython.exceptval(check=False)
+def _find_home(word: cython.longlong, mask: cython.ulonglong) -> cython.ulonglong:
+    """Return where a number is looked for first."""
+    mixed: cython.ulonglong = cython.cast(cython.ulonglong, word) * cython.cast(cython.ulonglong, 0x9E3779B97F4A7C15)
+    return (mixed ^ (mixed >> 32)) & mask

@@ -18,7 +18,7 @@ def expect_placements(
     ways: cython.double[:, ::1],
     posterior: cython.double[:, ::1],
 ):
-    """posterior[c, b] += the probability that item number i, of class c = item_class[i], goes to bin b, for every i.
+    """Add to posterior[c, b] the probability that item number i, of class c = item_class[i], goes to bin b, for every i.
 
     states[s] = (code of the state, room left in each bin ...) sorted by how many items are placed; level[i] .. level[i + 1] are
     the states with i placed; bin_steps[b] is what a place of bin b is worth in the code.  `ways` has a column forwards and one

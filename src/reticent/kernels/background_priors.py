@@ -13,7 +13,7 @@ def contract_last_axis(
     counts: cython.double[:, :, ::1],
     prior: cython.double[:, ::1],
 ):
-    """prior[p] = sum over codes j of weight[place[p, 1], j] * counts[row_of[place[p, 0], j], place[p, 2]]; -1: no such row."""
+    """Set prior[p] to the sum over codes j of weight[place[p, 1], j] * counts[row_of[place[p, 0], j], place[p, 2]]; -1: no such row."""
     p: cython.Py_ssize_t
     j: cython.Py_ssize_t
     v: cython.Py_ssize_t
@@ -25,7 +25,9 @@ def contract_last_axis(
     width: cython.Py_ssize_t = prior.shape[1]
     with cython.nogil:
         for p in range(place.shape[0]):
-            key, code, position = place[p, 0], place[p, 1], place[p, 2]
+            key = place[p, 0]
+            code = place[p, 1]
+            position = place[p, 2]
             for v in range(width):
                 prior[p, v] = 0.0
             for j in range(weight.shape[1]):
@@ -47,7 +49,7 @@ def sum_all_pairs(
     begin: cython.Py_ssize_t,
     prior: cython.double[:, ::1],
 ):
-    """prior[p] += the weight of every point t in window[p] times what it holds: (value, count) in first[t] .. first[t + 1].
+    """Add to prior[p] the weight of every point t in window[p] times what it holds: (value, count) in first[t] .. first[t + 1].
 
     The rows of `window` and `prior` are those of the points from `begin` on.
 

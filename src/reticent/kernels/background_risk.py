@@ -20,7 +20,7 @@ def judge_groups(
     work: cython.double[:, ::1],
     verdict: cython.char[::1],
 ):
-    """verdict[g] = 1 if no belief in group g moves further than t, 0 if one does, 2 where the error bound does not decide.
+    """Set verdict[g] to 1 if no belief in group g moves further than t, 0 if one does, 2 where the error bound does not decide.
 
     table[p] = (prior, smoothed prior if there is smoothing, people); settings = (t in bits, error bound, more of it for each
     point of a group, rounds).  `work` holds four rows of scratch.
@@ -48,7 +48,7 @@ def _compute_factors(
     rounds: cython.int,
     work: cython.double[:, ::1],
 ) -> cython.void:
-    """work[0][v] = what a prior belief in v is multiplied by: n_v over the belief in v of the whole group, in `rounds` rounds."""
+    """Set work[0][v] to what a prior belief in v is multiplied by: n_v over the belief in v of the whole group, in `rounds` rounds."""
     i: cython.Py_ssize_t
     v: cython.Py_ssize_t
     turn: cython.Py_ssize_t
@@ -88,7 +88,7 @@ def _judge_group(
     error: cython.double,
     work: cython.double[:, ::1],
 ) -> cython.char:
-    """Every point in turn, until one breaks; beliefs after the release go to work[2], smoothed to work[3]."""
+    """Judge every point in turn, until one breaks; beliefs after the release go to work[2], smoothed to work[3]."""
     i: cython.Py_ssize_t
     p: cython.Py_ssize_t
     v: cython.Py_ssize_t
@@ -134,7 +134,7 @@ def _judge_group(
 def _judge_move(
     prior: cython.double[::1], begin: cython.Py_ssize_t, now: cython.double[::1], t: cython.double, error: cython.double
 ) -> cython.char:
-    """1 if the Jensen-Shannon divergence in bits is at most t, 0 if above, 2 if within the error bound.
+    """Return 1 if the Jensen-Shannon divergence in bits is at most t, 0 if above, 2 if within the error bound.
 
     Each term is (p + q)/2 * (1 - h((1 + x)/2)), x = (p - q)/(p + q), and ln 2 times the bracket is
     x^2/2 + x^4/12 + x^6/30 + ...: three terms enclose it between x^6/30 and x^6 * REST, and mostly no logarithm is needed.

@@ -8,7 +8,7 @@ from cython.cimports.libc.math import exp
 
 
 def tally(numbers: cython.longlong[:, ::1], people: cython.double[::1], table: cython.double[::1]) -> None:
-    """table[numbers[i, axis]] grows by the people of each pair i, on every axis."""
+    """Add the people of each pair i to table[numbers[i, axis]], on every axis."""
     i: cython.Py_ssize_t
     axis: cython.Py_ssize_t
     with cython.nogil:
@@ -23,7 +23,7 @@ def weigh(
     starts: cython.longlong[::1],
     learned: cython.double[::1],
 ) -> None:
-    """learned[i] is exp of the sum of table[numbers[i, axis]], scaled to 1 at the greatest of each point.
+    """Set learned[i] to exp of the sum of table[numbers[i, axis]], scaled to 1 at the greatest of each point.
 
     The pairs of a point stand from one of `starts` to the next.
     """
@@ -53,7 +53,7 @@ def believe(
     place: cython.longlong[::1],
     belief: cython.double[::1],
 ) -> None:
-    """belief[i] is share[i] * factor[place[i]], scaled so that the beliefs of each entry add up to 1.
+    """Set belief[i] to share[i] * factor[place[i]], scaled so that the beliefs of each entry add up to 1.
 
     The beliefs of an entry stand from one of `starts` to the next; where they are all 0 they stay so.
     """
@@ -79,7 +79,7 @@ def gather(
     place: cython.longlong[::1],
     belief_sum: cython.double[::1],
 ) -> None:
-    """belief_sum[place[i]] grows by belief[i] times the weight of its entry."""
+    """Add belief[i] times the weight of its entry to belief_sum[place[i]]."""
     i: cython.Py_ssize_t
     entry: cython.Py_ssize_t
     with cython.nogil:

@@ -329,7 +329,7 @@ def _find_root(parent: cython.int[::1], code: cython.int) -> cython.int:
 def _share_code(
     span: cython.int[:, ::1], member: cython.uchar[:, ::1], label: cython.int, other_label: cython.int
 ) -> cython.bint:
-    """Whether two labels of one column share a code."""
+    """Tell whether two labels of one column share a code."""
     low: cython.int = span[label, 0] if span[label, 0] > span[other_label, 0] else span[other_label, 0]
     high: cython.int = span[label, 1] if span[label, 1] < span[other_label, 1] else span[other_label, 1]
     if span[label, 2] < 0 and span[other_label, 2] < 0:

@@ -7,37 +7,6 @@ two chains, towards lower and towards higher places, that are shortened as they 
 import cython
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-def find_free_place(chain: cython.longlong[::1], position: cython.longlong) -> cython.longlong:
-    """The first place at or beyond `position` that has free rows."""
-    end: cython.longlong = position
-    step: cython.longlong
-    while chain[end] != end:
-        end = chain[end]
-    while chain[position] != end:
-        step = chain[position]
-        chain[position] = end
-        position = step
-    return end
-
-
-@cython.cfunc
-@cython.exceptval(check=False)
-def find_key_place(
-    keys: cython.longlong[::1], low: cython.longlong, high: cython.longlong, key: cython.longlong
-) -> cython.longlong:
-    """The first place in low .. high whose key is at least `key`."""
-    middle: cython.longlong
-    while low < high:
-        middle = (low + high) >> 1
-        if keys[middle] < key:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
 def fill_along(
     keys: cython.longlong[::1],
     remaining: cython.longlong[::1],
@@ -48,7 +17,7 @@ def fill_along(
     chains: cython.longlong[:, ::1],
     chosen: cython.longlong[:, ::1],
 ) -> cython.longlong:
-    """chosen[i] = (place, class, rows); returns how many entries there are.
+    """Write chosen[i] = (place, class, rows); return how many entries there are.
 
     `seeds` are place << bits | offset of every row in random order: a row is free while its offset is below its place's
     free rows, so the first free one is a random one.  `chains` are (2, places + 2), shifted by one: 0 and places + 1 are ends.
@@ -94,3 +63,34 @@ def fill_along(
                 chosen[entries, 2] = rows
                 entries += 1
     return entries
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def find_free_place(chain: cython.longlong[::1], position: cython.longlong) -> cython.longlong:
+    """Return the first place at or beyond `position` that has free rows."""
+    end: cython.longlong = position
+    step: cython.longlong
+    while chain[end] != end:
+        end = chain[end]
+    while chain[position] != end:
+        step = chain[position]
+        chain[position] = end
+        position = step
+    return end
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def find_key_place(
+    keys: cython.longlong[::1], low: cython.longlong, high: cython.longlong, key: cython.longlong
+) -> cython.longlong:
+    """Return the first place in low .. high whose key is at least `key`."""
+    middle: cython.longlong
+    while low < high:
+        middle = (low + high) >> 1
+        if keys[middle] < key:
+            low = middle + 1
+        else:
+            high = middle
+    return low

@@ -7,12 +7,55 @@ its middle place, its children the middles of the two halves.  `box` bounds a su
 import cython
 
 
+def fill_nearest(
+    points: cython.longlong[:, ::1],
+    box: cython.longlong[:, ::1],
+    counts: cython.longlong[:, ::1],
+    starts: cython.longlong[::1],
+    sizes: cython.longlong[:, ::1],
+    seeds: cython.longlong[::1],
+    bits: cython.int,
+    stack: cython.longlong[:, ::1],
+    chosen: cython.longlong[:, ::1],
+) -> cython.longlong:
+    """Write chosen[i] = (place, class, rows); return how many entries there are.  counts = (free rows, alive in subtree);
+    seeds as in `burel_curve`."""
+    remaining: cython.longlong[::1] = counts[0]
+    alive: cython.longlong[::1] = counts[1]
+    entries: cython.longlong = 0
+    position: cython.Py_ssize_t = 0
+    c: cython.Py_ssize_t
+    b: cython.Py_ssize_t
+    need: cython.longlong
+    pick: cython.longlong
+    rows: cython.longlong
+    mask: cython.longlong = (cython.cast(cython.longlong, 1) << bits) - 1
+    for c in range(sizes.shape[0]):
+        while seeds[position] & mask >= remaining[seeds[position] >> bits]:
+            position = position + 1 if position + 1 < seeds.shape[0] else 0
+        for b in range(sizes.shape[1]):
+            need = sizes[c, b]
+            while need > 0:
+                pick = find_nearest_place(
+                    points, box, remaining, alive, stack, points[seeds[position] >> bits], starts[b], starts[b + 1]
+                )
+                rows = remaining[pick] if remaining[pick] < need else need
+                remaining[pick] -= rows
+                need -= rows
+                drop_rows(alive, pick, rows, starts[b], starts[b + 1])
+                chosen[entries, 0] = pick
+                chosen[entries, 1] = c
+                chosen[entries, 2] = rows
+                entries += 1
+    return entries
+
+
 @cython.cfunc
 @cython.exceptval(check=False)
 def compute_squared_distance(
     box: cython.longlong[:, ::1], node: cython.longlong, seed: cython.longlong[::1]
 ) -> cython.longlong:
-    """Squared distance of the seed from a subtree's box."""
+    """Return the squared distance of the seed from a subtree's box."""
     d: cython.Py_ssize_t = seed.shape[0]
     j: cython.Py_ssize_t
     gap: cython.longlong
@@ -39,7 +82,7 @@ def find_nearest_place(
     first: cython.longlong,
     last: cython.longlong,
 ) -> cython.longlong:
-    """The place in first .. last with free rows that is nearest to the seed; the lowest of equals."""
+    """Return the place in first .. last with free rows that is nearest to the seed; the lowest of equals."""
     best: cython.longlong = -1
     least_distance: cython.longlong = 0
     top: cython.Py_ssize_t = 1
@@ -103,46 +146,3 @@ def drop_rows(
             low = node + 1
         node = (low + high) >> 1
     alive[node] -= rows
-
-
-def fill_nearest(
-    points: cython.longlong[:, ::1],
-    box: cython.longlong[:, ::1],
-    counts: cython.longlong[:, ::1],
-    starts: cython.longlong[::1],
-    sizes: cython.longlong[:, ::1],
-    seeds: cython.longlong[::1],
-    bits: cython.int,
-    stack: cython.longlong[:, ::1],
-    chosen: cython.longlong[:, ::1],
-) -> cython.longlong:
-    """chosen[i] = (place, class, rows); returns how many entries there are.  counts = (free rows, alive in subtree);
-    seeds as in `burel_curve`."""
-    remaining: cython.longlong[::1] = counts[0]
-    alive: cython.longlong[::1] = counts[1]
-    entries: cython.longlong = 0
-    position: cython.Py_ssize_t = 0
-    c: cython.Py_ssize_t
-    b: cython.Py_ssize_t
-    need: cython.longlong
-    pick: cython.longlong
-    rows: cython.longlong
-    mask: cython.longlong = (cython.cast(cython.longlong, 1) << bits) - 1
-    for c in range(sizes.shape[0]):
-        while seeds[position] & mask >= remaining[seeds[position] >> bits]:
-            position = position + 1 if position + 1 < seeds.shape[0] else 0
-        for b in range(sizes.shape[1]):
-            need = sizes[c, b]
-            while need > 0:
-                pick = find_nearest_place(
-                    points, box, remaining, alive, stack, points[seeds[position] >> bits], starts[b], starts[b + 1]
-                )
-                rows = remaining[pick] if remaining[pick] < need else need
-                remaining[pick] -= rows
-                need -= rows
-                drop_rows(alive, pick, rows, starts[b], starts[b + 1])
-                chosen[entries, 0] = pick
-                chosen[entries, 1] = c
-                chosen[entries, 2] = rows
-                entries += 1
-    return entries

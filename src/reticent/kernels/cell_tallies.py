@@ -10,7 +10,7 @@ def tally_numbers(
     first: cython.longlong[::1],
     fresh: cython.Py_ssize_t,
 ) -> cython.Py_ssize_t:
-    """times[word[i]] grows by one for each row i; start + i of a number that is new goes to first[fresh], and so on.
+    """Add one to times[word[i]] for each row i; start + i of a number that is new goes to first[fresh], and so on.
 
     Returns how many of `first` are then filled.
     """

@@ -13,7 +13,7 @@ def count_covered(
     enough: cython.longlong,
     covered: cython.longlong[::1],
 ):
-    """covered[b] = weight of the points p in window[b, 0] .. window[b, 1] with low[b] <= down[p] and up[p] <= high[b],
+    """Set covered[b] to the weight of the points p in window[b, 0] .. window[b, 1] with low[b] <= down[p] and up[p] <= high[b],
     in every column; counting stops at `enough`.
     """
     b: cython.Py_ssize_t

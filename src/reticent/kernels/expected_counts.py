@@ -10,7 +10,7 @@ def sum_expected_counts(
     upper: cython.int[:, ::1],
     expected: cython.double[::1],
 ):
-    """expected[q] = sum over the points within lower[q] .. upper[q] of the people there who are expected to hold a value in range.
+    """Set expected[q] to the sum over the points within lower[q] .. upper[q] of the people there who are expected to hold a value in range.
 
     `points` is (axes, points); until[p, v] is how many people of point p are expected to hold a value below v.  The last column of `lower` and `upper` is the
     sensitive one; an axis whose `upper` is below 0 is free.

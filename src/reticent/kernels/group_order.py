@@ -8,7 +8,7 @@ AnyInteger = cython.fused_type(cython.int, cython.longlong)
 def order_by_group(
     number: AnyInteger[::1], group: AnyInteger[::1], begin: cython.longlong[::1], placed: AnyInteger[::1]
 ):
-    """placed[begin[g]] .. are the numbers of group g as they came.  `begin` is where each group begins, and is moved to its end."""
+    """Write the numbers of group g to placed[begin[g]] .. as they came.  `begin` is where each group begins, and is moved to its end."""
     i: cython.Py_ssize_t
     with cython.nogil:
         for i in range(group.shape[0]):

@@ -4,7 +4,7 @@ import cython
 
 
 def compute_hilbert_keys(points: cython.longlong[:, ::1], bits: cython.int, keys: cython.longlong[::1]):
-    """keys[i] = place of points[i] on the curve through a grid of side 2^bits; `points` is overwritten.
+    """Set keys[i] to the place of points[i] on the curve through a grid of side 2^bits; `points` is overwritten.
 
     The number of axes times `bits` is at most 63.
     """

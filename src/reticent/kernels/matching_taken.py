@@ -9,9 +9,9 @@ def take_first(
     number: cython.longlong[::1],
     limit: cython.longlong[::1],
     order: cython.longlong[::1],
-    taken: cython.longlong[::1],
+    takes: cython.longlong[::1],
 ):
-    """taken[i]: how many of the number[i] values of entry i are taken where limit[g] of group g are, least place first.
+    """Set takes[i] to how many of the number[i] values of entry i are taken where limit[g] of group g are, least place first.
 
     The entries of group g are start[g] .. start[g + 1]; `order` has room for those of the largest group.
     """
@@ -25,7 +25,7 @@ def take_first(
             remaining = limit[g]
             entry_count = 0
             for i in range(start[g], start[g + 1]):
-                taken[i] = 0
+                takes[i] = 0
                 if remaining > 0:
                     j = entry_count
                     while j > 0 and place[order[j - 1]] > place[i]:
@@ -37,5 +37,5 @@ def take_first(
                 i = order[j]
                 if remaining <= 0:
                     break
-                taken[i] = number[i] if number[i] < remaining else remaining
-                remaining -= taken[i]
+                takes[i] = number[i] if number[i] < remaining else remaining
+                remaining -= takes[i]

@@ -1,6 +1,6 @@
 """Which cuts of a node keep count-capped promises on both sides, for all of its cuts in one sweep of each column.
 
-`weigh` (see `mondrian_loss`) numbers the cuts of a node by ordinal: by column that varies, first those between a run of
+`weigh_cuts` (see `mondrian_loss`) numbers the cuts of a node by ordinal: by column that varies, first those between a run of
 equal codes and the next, then of a tree each run, and each child of the lowest common ancestor, from the rest.  The same
 numbers are used here.  A value of count c under the cap n / d needs a group of ceil(c d / n) rows, and a floor n / d lets
 it have at most floor(c d / n): a side is allowed if its size is between the greatest need and the least limit of its
@@ -29,11 +29,12 @@ def mark_allowed_cuts(
     trees: tuple,
     allowed: cython.char[::1],
 ):
-    """allowed[nodes[i, 3] + ordinal] = 1 if both sides of that cut of node i keep the rules; the array comes filled with 1.
+    """Leave allowed[nodes[i, 3] + ordinal] at 1 if both sides of that cut of node i keep the rules, else set it to 0.
 
     nodes[i] = (start, stop, least rows on a side, where its cuts begin in `allowed`, where its rows begin in `rows`);
     rows[j] = the rows of the nodes in order of their code in column j; cells[r] = the first cell of row r and the end;
-    rules = (rules, bounds) as in `keep_caps`; trees = (shape, least) as in `weigh`.
+    rules = (rules, bounds) as in `mondrian_sides.mark_cuts_within_caps`; trees = (shape, minima) as in
+    `mondrian_loss.weigh_cuts`.  The array comes filled with 1.
     """
     i: cython.Py_ssize_t
     rule: cython.Py_ssize_t
@@ -76,8 +77,11 @@ class SideMoves:
     min_side_rows: cython.longlong
 
     def __init__(self, rule, rules, words, cells, contents, trees):
-        self.rule, self.bounds = np.ascontiguousarray(rules[0][rule]), rules[1]
-        self.words, self.cells, self.contents = words, cells, contents
+        self.rule = np.ascontiguousarray(rules[0][rule])
+        self.bounds = rules[1]
+        self.words = words
+        self.cells = cells
+        self.contents = contents
         self.shape, self.minima = trees
         values = int(rules[0][rule, 7] - rules[0][rule, 6])
         self.leaves = 1 << max(values - 1, 1).bit_length()
@@ -92,7 +96,7 @@ class SideMoves:
     def sweep_node(
         self, n: cython.Py_ssize_t, side: cython.longlong, ordinal: cython.Py_ssize_t, first: cython.Py_ssize_t
     ) -> cython.void:
-        """Every column of a node of n rows; all lie on side 1 before and after each column."""
+        """Judge the cuts of every column of a node of n rows; all lie on side 1 before and after each column."""
         j: cython.Py_ssize_t
         low: cython.longlong
         high: cython.longlong
@@ -115,7 +119,7 @@ class SideMoves:
     @cython.nogil
     @cython.exceptval(check=False)
     def judge_prefixes(self, j: cython.Py_ssize_t) -> cython.void:
-        """Runs go over to side 0 one after the other, and back again at the end."""
+        """Judge cuts between runs: they go over to side 0 one after the other, and back again at the end."""
         begin: cython.Py_ssize_t = self.first
         end: cython.Py_ssize_t
         while True:
@@ -132,7 +136,7 @@ class SideMoves:
     @cython.nogil
     @cython.exceptval(check=False)
     def judge_subtrees(self, j: cython.Py_ssize_t, root: cython.int) -> cython.void:
-        """Each run, and each child of the lowest common ancestor that holds several, goes over alone."""
+        """Judge cuts of one from the rest: each run, and each child of the lowest common ancestor that holds several, goes over alone."""
         begin: cython.Py_ssize_t = self.first
         child: cython.Py_ssize_t = self.first
         end: cython.Py_ssize_t
@@ -170,7 +174,7 @@ class SideMoves:
     @cython.nogil
     @cython.exceptval(check=False)
     def find_run_end(self, j: cython.Py_ssize_t, row: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """The end of the run of equal codes that begins at a row."""
+        """Return the end of the run of equal codes that begins at a row."""
         code: cython.longlong = unpack_code(self.words, self.rows[j, row], j)
         while row < self.end and unpack_code(self.words, self.rows[j, row], j) == code:
             row += 1
@@ -180,7 +184,7 @@ class SideMoves:
     @cython.nogil
     @cython.exceptval(check=False)
     def count_rows(self, j: cython.Py_ssize_t, row: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.longlong:
-        """How many rows of the table lie there; counting stops where they suffice."""
+        """Count the rows of the table that lie there; counting stops where they suffice."""
         h: cython.Py_ssize_t
         total: cython.longlong = 0
         while row < end and total < self.min_side_rows:
@@ -220,7 +224,7 @@ class SideMoves:
     @cython.nogil
     @cython.exceptval(check=False)
     def add_rows(self, side: cython.Py_ssize_t, v: cython.longlong, by: cython.longlong) -> cython.void:
-        """A side holds so many more of a value."""
+        """Add so many rows of a value to a side."""
         leaf: cython.Py_ssize_t = v - self.rule[6]
         b: cython.Py_ssize_t = v + self.rule[8]
         before: cython.longlong = self.counts[side, leaf]
@@ -244,7 +248,7 @@ class SideMoves:
     @cython.nogil
     @cython.exceptval(check=False)
     def set_need(self, side: cython.Py_ssize_t, node: cython.Py_ssize_t, rows: cython.longlong) -> cython.void:
-        """A value needs so many rows around it: up the tree as long as that changes anything."""
+        """Set how many rows a value needs around it: up the tree as long as that changes anything."""
         other: cython.longlong
         node += self.leaves
         self.need[side, node] = rows
@@ -262,7 +266,7 @@ class SideMoves:
     def set_limit(
         self, side: cython.Py_ssize_t, node: cython.Py_ssize_t, rows: cython.longlong, free: cython.bint
     ) -> cython.void:
-        """A value lets the side have so many rows, or any number where it does not occur."""
+        """Set how many rows a value lets the side have, or any number where it does not occur."""
         other: cython.longlong
         node += self.leaves
         rows = NO_LIMIT if free else rows
@@ -286,7 +290,7 @@ class SideMoves:
     @cython.nogil
     @cython.exceptval(check=False)
     def keeps_rule(self, side: cython.Py_ssize_t) -> cython.bint:
-        """The meaning of `Caps`, as `keep_caps` has it."""
+        """Tell whether a side keeps the rule: the meaning of `Caps`."""
         size: cython.longlong = self.size[side]
         if size < self.rule[0] or self.distinct[side] < self.rule[1]:
             return False

@@ -35,7 +35,7 @@ def compute_span_losses(
     minima: cython.int[::1],
     losses: cython.double[:, ::1],
 ):
-    """losses[i, j] = loss of box i in column j."""
+    """Set losses[i, j] to the loss of box i in column j."""
     i: cython.Py_ssize_t
     j: cython.Py_ssize_t
     with cython.nogil:
@@ -56,7 +56,7 @@ def weigh_cuts(
     cost: cython.double[:, ::1],
     allowed: cython.char[::1],
 ):
-    """The cuts of each node that leave the least loss, in order, behind the one that slot 0 of best and cost names.
+    """Find the cuts of each node that leave the least loss, in order, behind the one that slot 0 of best and cost names.
 
     nodes[i] = (start, stop, least rows on a side, where its cuts begin in `allowed`): only cuts that are allowed are
     weighed (see `mondrian_allowed`), or all where `allowed` is empty; best[i, s] = (start, stop, column, lo, hi, ordinal) with lo..hi the side
@@ -73,51 +73,6 @@ def weigh_cuts(
     with cython.nogil:
         for i in range(nodes.shape[0]):
             sweep.weigh_node(i)
-
-
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def _compute_loss(
-    j: cython.Py_ssize_t,
-    lo: cython.Py_ssize_t,
-    hi: cython.Py_ssize_t,
-    shape: cython.longlong[:, ::1],
-    value: cython.double[::1],
-    minima: cython.int[::1],
-) -> cython.double:
-    begin: cython.Py_ssize_t = shape[j, 1]
-    if lo == hi:
-        return 0.0
-    if shape[j, 0] == 0:
-        return value[begin + hi] if hi == shape[j, 4] else value[begin + hi] - value[begin + lo]
-    return value[begin + lo * shape[j, 3] + find_split_depth(j, lo, hi, shape, minima)]
-
-
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def _take_lesser(
-    code: cython.ulonglong, other: cython.ulonglong, guard: cython.ulonglong, below: cython.int
-) -> cython.ulonglong:
-    """The lesser code of each lane; `below` is how many bits a lane has below its guard."""
-    mask: cython.ulonglong = ((code | guard) - other) & guard  # the guard stays where code >= other
-    mask -= mask >> below
-    return (other & mask) | (code & ~mask)
-
-
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def _take_greater(
-    code: cython.ulonglong, other: cython.ulonglong, guard: cython.ulonglong, below: cython.int
-) -> cython.ulonglong:
-    mask: cython.ulonglong = ((code | guard) - other) & guard
-    mask -= mask >> below
-    return (code & mask) | (other & ~mask)
 
 
 @cython.final
@@ -155,7 +110,10 @@ class CutSweep:
     ordinal: cython.longlong
 
     def __init__(self, nodes, words, count, box):
-        self.nodes, self.words, self.count, self.box = nodes, words, count, box
+        self.nodes = nodes
+        self.words = words
+        self.count = count
+        self.box = box
         bounds = np.asarray(nodes)
         rows = int((bounds[:, 1] - bounds[:, 0]).max(initial=1))
         spans = np.asarray(box)[:, 1].astype(np.int64) - np.asarray(box)[:, 0] + 1
@@ -196,7 +154,7 @@ class CutSweep:
     @cython.nogil
     @cython.exceptval(check=False)
     def pack_rows(self) -> cython.void:
-        """The node's rows in the columns that vary, in the narrowest lanes that hold their spans."""
+        """Pack the node's rows in the columns that vary, in the narrowest lanes that hold their spans."""
         r: cython.Py_ssize_t
         v: cython.Py_ssize_t
         word_index: cython.Py_ssize_t
@@ -233,7 +191,7 @@ class CutSweep:
     @cython.nogil
     @cython.exceptval(check=False)
     def get_code(self, r: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Row r's code in the column at hand, from the node's least on."""
+        """Return row r's code in the column at hand, from the node's least on."""
         bit: cython.Py_ssize_t = self.place_in_node * self.lane_bits
         return cython.cast(
             cython.Py_ssize_t,
@@ -244,7 +202,7 @@ class CutSweep:
     @cython.nogil
     @cython.exceptval(check=False)
     def find_runs(self) -> cython.void:
-        """The runs of equal codes and their boxes: from a table where the span is short, else by sorting."""
+        """Find the runs of equal codes and their boxes: from a table where the span is short, else by sorting."""
         r: cython.Py_ssize_t
         x: cython.int
         run: cython.Py_ssize_t = 0
@@ -275,7 +233,7 @@ class CutSweep:
     def tabulate_runs(
         self, start: cython.Py_ssize_t, n: cython.Py_ssize_t, lo: cython.int, span: cython.Py_ssize_t
     ) -> cython.void:
-        """Runs of a column whose codes span few values: their codes, the rows up to each, and the box of each."""
+        """Tabulate the runs of a column whose codes span few values: their codes, the rows up to each, and the box of each."""
         r: cython.Py_ssize_t
         c: cython.Py_ssize_t
         w: cython.Py_ssize_t
@@ -315,7 +273,7 @@ class CutSweep:
     @cython.nogil
     @cython.exceptval(check=False)
     def widen_box(self, r: cython.Py_ssize_t, c: cython.Py_ssize_t) -> cython.void:
-        """The box of a code with one row more."""
+        """Widen the box of a code by one row."""
         w: cython.Py_ssize_t
         row: cython.ulonglong
         for w in range(self.row_words):
@@ -327,7 +285,7 @@ class CutSweep:
     @cython.nogil
     @cython.exceptval(check=False)
     def sort_rows(self) -> cython.void:
-        """The node's rows in order of their code: by insertion where they are few, else digit by digit."""
+        """Sort the node's rows in order of their code: by insertion where they are few, else digit by digit."""
         r: cython.Py_ssize_t
         s: cython.Py_ssize_t
         d: cython.Py_ssize_t
@@ -364,7 +322,7 @@ class CutSweep:
     @cython.nogil
     @cython.exceptval(check=False)
     def measure_runs(self) -> cython.void:
-        """The boxes of all runs up to each, and of all from it on."""
+        """Measure the boxes of all runs up to each, and of all from it on."""
         run: cython.Py_ssize_t
         self.join_boxes(UPTO, 0, 0)
         for run in range(1, self.run_count):
@@ -377,7 +335,7 @@ class CutSweep:
     @cython.nogil
     @cython.exceptval(check=False)
     def measure_sorted_runs(self) -> cython.void:
-        """Least and greatest codes of each run of sorted rows."""
+        """Find the least and greatest codes of each run of sorted rows."""
         r: cython.Py_ssize_t
         w: cython.Py_ssize_t
         run: cython.Py_ssize_t
@@ -407,7 +365,7 @@ class CutSweep:
     @cython.nogil
     @cython.exceptval(check=False)
     def join_boxes(self, boxes: cython.Py_ssize_t, run: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.void:
-        """A run's own box with all that its neighbour has joined; alone where it is its own neighbour."""
+        """Join a run's own box with all that its neighbour has joined; alone where it is its own neighbour."""
         w: cython.Py_ssize_t
         below: cython.int = self.lane_bits - 1
         for w in range(self.row_words):
@@ -425,7 +383,7 @@ class CutSweep:
     @cython.nogil
     @cython.exceptval(check=False)
     def compute_box_loss(self, boxes: cython.Py_ssize_t, run: cython.Py_ssize_t) -> cython.double:
-        """Loss of a box in the columns that vary in the node."""
+        """Return the loss of a box in the columns that vary in the node."""
         v: cython.Py_ssize_t
         c: cython.Py_ssize_t
         bit: cython.Py_ssize_t
@@ -447,7 +405,7 @@ class CutSweep:
     @cython.nogil
     @cython.exceptval(check=False)
     def weigh_prefixes(self) -> cython.void:
-        """Cuts between a run and the next."""
+        """Weigh the cuts between a run and the next."""
         run: cython.Py_ssize_t
         last: cython.Py_ssize_t = self.run_count - 1
         rows_before: cython.longlong
@@ -473,7 +431,7 @@ class CutSweep:
     @cython.nogil
     @cython.exceptval(check=False)
     def weigh_subtrees(self) -> cython.void:
-        """Cuts of one leaf, or of one child of the lowest common ancestor, from the rest."""
+        """Weigh the cuts of one leaf, or of one child of the lowest common ancestor, from the rest."""
         run: cython.Py_ssize_t
         first: cython.Py_ssize_t = 0
         root: cython.int
@@ -497,7 +455,7 @@ class CutSweep:
     @cython.nogil
     @cython.exceptval(check=False)
     def weigh_outlier(self, first: cython.Py_ssize_t, last: cython.Py_ssize_t) -> cython.void:
-        """The cut of runs first..last, whose box is the last's own, from those before and after."""
+        """Weigh the cut of runs first..last, whose box is the last's own, from those before and after."""
         inside: cython.longlong = self.rows_up_to[last] - (self.rows_up_to[first - 1] if first > 0 else 0)
         outside: cython.longlong = self.rows_up_to[self.run_count - 1] - inside
         min_rows: cython.longlong = self.nodes[self.node, 2]
@@ -517,14 +475,14 @@ class CutSweep:
     @cython.nogil
     @cython.exceptval(check=False)
     def is_barred(self) -> cython.bint:
-        """Whether the cut at hand is known to break a promise."""
+        """Tell whether the cut at hand is known to break a promise."""
         return self.allowed.shape[0] > 0 and not self.allowed[self.nodes[self.node, 3] + self.ordinal]
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
     def compute_rest_loss(self, before: cython.Py_ssize_t, after: cython.Py_ssize_t) -> cython.double:
-        """Loss of all runs up to one and from another on; either may be beyond the end."""
+        """Return the loss of all runs up to one and from another on; either may be beyond the end."""
         w: cython.Py_ssize_t
         spare: cython.Py_ssize_t = self.boxes.shape[1] - 1
         if before < 0:
@@ -564,3 +522,48 @@ class CutSweep:
         self.best[i, s, 3] = lo
         self.best[i, s, 4] = hi
         self.best[i, s, 5] = self.ordinal
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _compute_loss(
+    j: cython.Py_ssize_t,
+    lo: cython.Py_ssize_t,
+    hi: cython.Py_ssize_t,
+    shape: cython.longlong[:, ::1],
+    value: cython.double[::1],
+    minima: cython.int[::1],
+) -> cython.double:
+    begin: cython.Py_ssize_t = shape[j, 1]
+    if lo == hi:
+        return 0.0
+    if shape[j, 0] == 0:
+        return value[begin + hi] if hi == shape[j, 4] else value[begin + hi] - value[begin + lo]
+    return value[begin + lo * shape[j, 3] + find_split_depth(j, lo, hi, shape, minima)]
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _take_lesser(
+    code: cython.ulonglong, other: cython.ulonglong, guard: cython.ulonglong, below: cython.int
+) -> cython.ulonglong:
+    """Return the lesser code of each lane; `below` is how many bits a lane has below its guard."""
+    mask: cython.ulonglong = ((code | guard) - other) & guard  # the guard stays where code >= other
+    mask -= mask >> below
+    return (other & mask) | (code & ~mask)
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _take_greater(
+    code: cython.ulonglong, other: cython.ulonglong, guard: cython.ulonglong, below: cython.int
+) -> cython.ulonglong:
+    mask: cython.ulonglong = ((code | guard) - other) & guard
+    mask -= mask >> below
+    return (code & mask) | (other & ~mask)

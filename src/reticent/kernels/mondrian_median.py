@@ -57,7 +57,7 @@ def _find_median(
     count: cython.longlong[::1],
     tally: cython.longlong[::1],
 ) -> cython.longlong:
-    """The least code that half of the rows do not exceed: by a histogram where the span is short, else by bisection."""
+    """Return the least code that half of the rows do not exceed: by a histogram where the span is short, else by bisection."""
     r: cython.Py_ssize_t
     j: cython.Py_ssize_t = cuts[i, 2]
     start: cython.Py_ssize_t = cuts[i, 0]
@@ -104,7 +104,7 @@ def _find_fences(
     fenced: cython.bint,
     pair: cython.longlong[::1],
 ) -> cython.void:
-    """The lowest fences next to the median on either side, or the outermost two; both the same where there is one."""
+    """Find the lowest fences next to the median on either side, or the outermost two; both the same where there is one."""
     lowest: cython.longlong = first
     down: cython.longlong = last if fenced else min(middle - 1, last)
     up: cython.longlong = first if fenced else max(middle, first)
@@ -129,7 +129,7 @@ def _choose_fairer(
     pair: cython.longlong[::1],
     left_rows: cython.longlong[:, ::1],
 ) -> cython.void:
-    """Of two fences the one that leaves the sides more even; the first where they are alike."""
+    """Choose of two fences the one that leaves the sides more even; the first where they are alike."""
     r: cython.Py_ssize_t
     j: cython.Py_ssize_t = cuts[i, 2]
     total: cython.longlong = 0

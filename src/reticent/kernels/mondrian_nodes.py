@@ -34,6 +34,27 @@ def divide_nodes(
             middle[i] = _divide_node(i, cuts, words, atom, count, aside, aside_atom, aside_count)
 
 
+def measure_nodes(
+    start: cython.longlong[::1],
+    stop: cython.longlong[::1],
+    words: cython.ulonglong[:, ::1],
+    count: cython.longlong[::1],
+    box: cython.int[:, :, ::1],
+    size: cython.longlong[::1],
+):
+    """Measure the tight box of each node, box[i] = (least codes, greatest codes), and how many rows of the table it holds."""
+    i: cython.Py_ssize_t
+    r: cython.Py_ssize_t
+    w: cython.Py_ssize_t
+    with cython.nogil:
+        for i in range(start.shape[0]):
+            size[i] = 0
+            for r in range(start[i], stop[i]):
+                size[i] += count[r]
+            for w in range(words.shape[1]):
+                _measure_box(i, w, start[i], stop[i], words, box)
+
+
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
@@ -47,7 +68,7 @@ def _divide_node(
     aside_atom: cython.int[::1],
     aside_count: cython.longlong[::1],
 ) -> cython.Py_ssize_t:
-    """Left rows close up where they are, right rows wait aside and follow."""
+    """Divide a node: left rows close up where they are, right rows wait aside and follow."""
     r: cython.Py_ssize_t
     w: cython.Py_ssize_t
     inside: cython.Py_ssize_t = cuts[i, 0]
@@ -77,27 +98,6 @@ def _divide_node(
     return inside
 
 
-def measure_nodes(
-    start: cython.longlong[::1],
-    stop: cython.longlong[::1],
-    words: cython.ulonglong[:, ::1],
-    count: cython.longlong[::1],
-    box: cython.int[:, :, ::1],
-    size: cython.longlong[::1],
-):
-    """The tight box of each node, box[i] = (least codes, greatest codes), and how many rows of the table it holds."""
-    i: cython.Py_ssize_t
-    r: cython.Py_ssize_t
-    w: cython.Py_ssize_t
-    with cython.nogil:
-        for i in range(start.shape[0]):
-            size[i] = 0
-            for r in range(start[i], stop[i]):
-                size[i] += count[r]
-            for w in range(words.shape[1]):
-                _measure_box(i, w, start[i], stop[i], words, box)
-
-
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
@@ -109,7 +109,7 @@ def _measure_box(
     words: cython.ulonglong[:, ::1],
     box: cython.int[:, :, ::1],
 ) -> cython.void:
-    """Least and greatest codes of the two columns in a word."""
+    """Find the least and greatest codes of the two columns in a word."""
     r: cython.Py_ssize_t
     row: cython.ulonglong
     mask: cython.ulonglong

@@ -30,7 +30,7 @@ def mark_cuts_within_caps(
     max_kept: cython.longlong,
     verdict: cython.char[::1],
 ):
-    """verdict[i] = whether both sides of cut i keep the caps; none of a node's is judged after `max_kept` that do.
+    """Set verdict[i] to whether both sides of cut i keep the caps; none of a node's is judged after `max_kept` that do.
 
     rules[r] = (least size, least distinct, null, without, present only, how many lower caps are positive, first value,
     end of values, shift from values to bounds); bounds = upper and lower caps, each a numerator and a denominator.
@@ -62,7 +62,7 @@ def tally_sides(
     contents: cython.longlong[:, ::1],
     counts: cython.longlong[:, ::1],
 ):
-    """counts[2i], counts[2i + 1] = how often each value occurs within cut i and in the rest of its node."""
+    """Set counts[2i] and counts[2i + 1] to how often each value occurs within cut i and in the rest of its node."""
     i: cython.Py_ssize_t
     v: cython.Py_ssize_t
     sides: SideCounts = SideCounts(cuts, words, atom, first, contents, counts.shape[1])
@@ -82,7 +82,7 @@ def list_side_atoms(
     offsets: cython.longlong[::1],
     atoms: cython.int[::1],
 ):
-    """atoms[offsets[2i] .. offsets[2i + 1]] = the atoms within cut i, and up to offsets[2i + 2] the rest of its node."""
+    """List the atoms within cut i in atoms[offsets[2i] .. offsets[2i + 1]], and up to offsets[2i + 2] the rest of its node."""
     i: cython.Py_ssize_t
     r: cython.Py_ssize_t
     column: cython.Py_ssize_t
@@ -128,7 +128,11 @@ class SideCounts:
     end_cut: cython.Py_ssize_t
 
     def __init__(self, cuts, words, atom, first, contents, values):
-        self.cuts, self.words, self.atom, self.first, self.contents = cuts, words, atom, first, contents
+        self.cuts = cuts
+        self.words = words
+        self.atom = atom
+        self.first = first
+        self.contents = contents
         self.totals, self.inside, self.outside = np.zeros((3, values), np.int64)
         self.touched = np.empty(values, np.int64)
         self.sums = np.empty(MAX_SUM_CELLS, np.int64)
@@ -163,7 +167,7 @@ class SideCounts:
     @cython.nogil
     @cython.exceptval(check=False)
     def count_sides(self, i: cython.Py_ssize_t) -> cython.void:
-        """What cut i has inside and outside."""
+        """Count what cut i has inside and outside."""
         t: cython.Py_ssize_t
         v: cython.Py_ssize_t
         lower: cython.Py_ssize_t
@@ -236,7 +240,7 @@ def _count_node(
     totals: cython.longlong[::1],
     touched: cython.longlong[::1],
 ) -> cython.Py_ssize_t:
-    """Everything the node holds, and the values that occur."""
+    """Count everything the node holds, and list the values that occur."""
     r: cython.Py_ssize_t
     h: cython.Py_ssize_t
     s: cython.Py_ssize_t
@@ -295,7 +299,7 @@ def _sum_column(
     values: cython.Py_ssize_t,
     sums: cython.longlong[::1],
 ) -> cython.void:
-    """sums[base + (c - lo) * values + v] = how often v occurs with codes from lo to below c in the column of cut i."""
+    """Set sums[base + (c - lo) * values + v] to how often v occurs with codes from lo to below c in the column of cut i."""
     r: cython.Py_ssize_t
     h: cython.Py_ssize_t
     s: cython.Py_ssize_t
@@ -323,7 +327,7 @@ def _keeps(
     bounds: cython.longlong[:, ::1],
     rules: cython.longlong[:, ::1],
 ) -> cython.char:
-    """Whether a side keeps every rule."""
+    """Tell whether a side keeps every rule."""
     r: cython.Py_ssize_t
     for r in range(rules.shape[0]):
         if not _keeps_rule(r, counts, touched, value_count, bounds, rules):
@@ -342,7 +346,7 @@ def _keeps_rule(
     bounds: cython.longlong[:, ::1],
     rules: cython.longlong[:, ::1],
 ) -> cython.char:
-    """The meaning of `Caps`: integers are compared by cross multiplication, values that do not occur are not visited."""
+    """Tell whether a side keeps a rule, the meaning of `Caps`: integers are compared by cross multiplication, values that do not occur are not visited."""
     t: cython.Py_ssize_t
     v: cython.longlong
     b: cython.Py_ssize_t

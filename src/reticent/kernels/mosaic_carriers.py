@@ -40,6 +40,59 @@ def find_carrier_box(
     return least_loss
 
 
+def take_rows(
+    codes: cython.int[:, ::1],
+    starts: cython.longlong[::1],
+    values: cython.int[::1],
+    rows: cython.longlong[::1],
+    order: cython.int[::1],
+    box: cython.int[:, ::1],
+    limit: cython.longlong[::1],
+    take: cython.longlong[::1],
+):
+    """Take rows inside the box until take[0] are found; returns (entries, found).
+
+    Quasi-identifier cells come in the given order, the cells of each (starts[c]..starts[c+1]) as they stand, at most
+    limit[v] rows of value v.  take[1 + 2 e], take[2 + 2 e] = cell and rows of entry e; rows and room are left as they were.
+    """
+    c: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    j: cython.Py_ssize_t
+    q: cython.Py_ssize_t
+    x: cython.longlong
+    wanted_rows: cython.longlong = take[0]
+    row_count: cython.longlong = 0
+    entries: cython.Py_ssize_t = 0
+    inside: cython.bint
+    with cython.nogil:
+        for q in range(order.shape[0]):
+            c = order[q]
+            inside = True
+            for j in range(codes.shape[1]):
+                if codes[c, j] < box[0, j] or codes[c, j] > box[1, j]:
+                    inside = False
+                    break
+            if not inside:
+                continue
+            for i in range(starts[c], starts[c + 1]):
+                x = rows[i]
+                if x > limit[values[i]]:
+                    x = limit[values[i]]
+                if x > wanted_rows - row_count:
+                    x = wanted_rows - row_count
+                if x > 0:
+                    limit[values[i]] -= x
+                    row_count += x
+                    take[1 + 2 * entries] = i
+                    take[2 + 2 * entries] = x
+                    entries += 1
+            if row_count == wanted_rows:
+                break
+        for q in range(entries):
+            limit[values[take[1 + 2 * q]]] += take[2 + 2 * q]
+    return entries, row_count
+
+
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
@@ -120,56 +173,3 @@ def _search_range(
             best[2] = last
         total -= table[combination, first]
     return least_loss
-
-
-def take_rows(
-    codes: cython.int[:, ::1],
-    starts: cython.longlong[::1],
-    values: cython.int[::1],
-    rows: cython.longlong[::1],
-    order: cython.int[::1],
-    box: cython.int[:, ::1],
-    limit: cython.longlong[::1],
-    take: cython.longlong[::1],
-):
-    """Take rows inside the box until take[0] are found; returns (entries, found).
-
-    Quasi-identifier cells come in the given order, the cells of each (starts[c]..starts[c+1]) as they stand, at most
-    limit[v] rows of value v.  take[1 + 2 e], take[2 + 2 e] = cell and rows of entry e; rows and room are left as they were.
-    """
-    c: cython.Py_ssize_t
-    i: cython.Py_ssize_t
-    j: cython.Py_ssize_t
-    q: cython.Py_ssize_t
-    x: cython.longlong
-    wanted_rows: cython.longlong = take[0]
-    row_count: cython.longlong = 0
-    entries: cython.Py_ssize_t = 0
-    inside: cython.bint
-    with cython.nogil:
-        for q in range(order.shape[0]):
-            c = order[q]
-            inside = True
-            for j in range(codes.shape[1]):
-                if codes[c, j] < box[0, j] or codes[c, j] > box[1, j]:
-                    inside = False
-                    break
-            if not inside:
-                continue
-            for i in range(starts[c], starts[c + 1]):
-                x = rows[i]
-                if x > limit[values[i]]:
-                    x = limit[values[i]]
-                if x > wanted_rows - row_count:
-                    x = wanted_rows - row_count
-                if x > 0:
-                    limit[values[i]] -= x
-                    row_count += x
-                    take[1 + 2 * entries] = i
-                    take[2 + 2 * entries] = x
-                    entries += 1
-            if row_count == wanted_rows:
-                break
-        for q in range(entries):
-            limit[values[take[1 + 2 * q]]] += take[2 + 2 * q]
-    return entries, row_count

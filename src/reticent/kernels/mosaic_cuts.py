@@ -66,15 +66,6 @@ MAX_STAGES = 9
 MAX_POOL_GROUPS = 64
 
 
-@cython.cfunc
-@cython.nogil
-@cython.inline
-@cython.exceptval(check=False)
-def floor_product(rate: cython.double, rows: cython.longlong) -> cython.longlong:
-    """Return how many whole rows a rate allows of so many."""
-    return cython.cast(cython.longlong, rate * rows)
-
-
 @cython.cclass
 class Region:
     """The items of a region, what they hold, both parts of a cut, and the promise on a part.
@@ -1975,3 +1966,12 @@ class Cutter(CutSearch):
                 self.item_cell[position] = self.item_cell[i]
                 self.item_rows[position] = self.item_rows[i]
         return position + 1
+
+
+@cython.cfunc
+@cython.nogil
+@cython.inline
+@cython.exceptval(check=False)
+def floor_product(rate: cython.double, rows: cython.longlong) -> cython.longlong:
+    """Return how many whole rows a rate allows of so many."""
+    return cython.cast(cython.longlong, rate * rows)

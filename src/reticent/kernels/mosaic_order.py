@@ -2,7 +2,7 @@
 """An order of points in which neighbours are near in every column: the leaves of a tree of cuts, from left to right.
 
 Each cut is the one that saves most loss for the information it spends: before a code, one node of a hierarchy against the
-rest, or all nodes of a level with enough points at once.  Only parts of at least `least` points save anything: fewer cannot
+rest, or all nodes of a level with enough points at once.  Only parts of enough points save anything: fewer cannot
 be a group.  Of the parts the one nearer to the last point placed comes first, as in a reflected code, and the points of a
 leaf follow a chain of nearest neighbours.  A column of 100,000 values costs no more than one of a hundred.
 """
@@ -17,34 +17,10 @@ else:
 LARGE = cython.declare(cython.double, 1e300)
 
 
-@cython.cfunc
-@cython.nogil
-@cython.inline
-@cython.exceptval(check=False)
-def measure_distance(
-    spans: cython.double[::1],
-    places: cython.longlong[:, ::1],
-    column: cython.Py_ssize_t,
-    code: cython.int,
-    other: cython.int,
-) -> cython.double:
-    """Return the weighted loss of a column over the codes between two, in either order."""
-    if code <= other:
-        return compute_span(spans, places, column, code, other)
-    return compute_span(spans, places, column, other, code)
-
-
-@cython.cfunc
-@cython.nogil
-@cython.inline
-@cython.exceptval(check=False)
-def worth(saving: cython.double, cost: cython.double) -> cython.double:
-    """Grows as saved / spent ** (3/4): of several powers tried the best, and it needs no root."""
-    return saving * saving * saving * saving / (cost * cost * cost)
-
-
 @cython.cclass
 class Orderer:
+    """Points in the order of each column, cut from the top down, and the order that comes of it."""
+
     codes: cython.int[:, ::1]
     spans: cython.double[::1]
     places: cython.longlong[:, ::1]
@@ -114,7 +90,7 @@ class Orderer:
     @cython.nogil
     @cython.exceptval(check=False)
     def choose_cut(self, begin: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
-        """The best cut of the points lo..hi-1."""
+        """Find the best cut of the points begin..end-1."""
         column: cython.Py_ssize_t
         level: cython.Py_ssize_t
         span: cython.double
@@ -145,7 +121,7 @@ class Orderer:
         span: cython.double,
         factor: cython.double,
     ) -> cython.int:
-        """Cuts before a code."""
+        """Weigh the cuts before a code."""
         n: cython.Py_ssize_t = end - begin
         i: cython.Py_ssize_t
         low: cython.int = self.sorted_codes[column, begin]
@@ -184,7 +160,7 @@ class Orderer:
         span: cython.double,
         factor: cython.double,
     ) -> cython.int:
-        """One node of a level against the rest, and all of them at once."""
+        """Weigh one node of a level against the rest, and all of them at once."""
         n: cython.Py_ssize_t = hi - lo
         level_offset: cython.Py_ssize_t = self.trees[column, 0] + level * self.places[column, 2]
         i: cython.Py_ssize_t = lo
@@ -232,7 +208,7 @@ class Orderer:
     @cython.nogil
     @cython.exceptval(check=False)
     def split_points(self, lo: cython.Py_ssize_t, hi: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Part the points by the chosen cut, in every column's order; the number of parts, count[p] is where part p ends."""
+        """Part the points by the chosen cut, in every column's order; return the number of parts, of which part p ends at part_ends[p]."""
         column: cython.Py_ssize_t = self.cut_column
         i: cython.Py_ssize_t
         position: cython.Py_ssize_t
@@ -269,7 +245,7 @@ class Orderer:
     @cython.nogil
     @cython.exceptval(check=False)
     def split_level(self, lo: cython.Py_ssize_t, hi: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """One part for each node with enough points, and one for all others."""
+        """Make one part for each node with enough points, and one for all others."""
         column: cython.Py_ssize_t = self.cut_column
         level_offset: cython.Py_ssize_t = self.trees[column, 0] + self.cut_level * self.places[column, 2]
         i: cython.Py_ssize_t = lo
@@ -322,7 +298,7 @@ class Orderer:
     @cython.nogil
     @cython.exceptval(check=False)
     def measure_box_distance(self, begin: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.double:
-        """From the last point placed to the box of the points lo..hi-1."""
+        """Return the distance of the last point placed from the box of the points begin..end-1."""
         column: cython.Py_ssize_t
         point: cython.int = self.order[self.placed_count - 1]
         code: cython.int
@@ -339,46 +315,83 @@ class Orderer:
     @cython.nogil
     @cython.exceptval(check=False)
     def place_points(self, begin: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.int:
-        """The points lo..hi-1 are next: along a chain, or where they are too many in order of their widest column."""
+        """Place the points begin..end-1 next: along a chain, or where they are too many in order of their widest column."""
         i: cython.Py_ssize_t
         column: cython.Py_ssize_t
-        q: cython.Py_ssize_t
         nearest: cython.Py_ssize_t
         point: cython.int
-        other: cython.int
         widest: cython.Py_ssize_t = 0
-        least_distance: cython.double = -1.0
-        distance: cython.double
+        span: cython.double
+        widest_span: cython.double = -1.0
         for column in range(self.columns):
-            distance = compute_span(
+            span = compute_span(
                 self.spans, self.places, column, self.sorted_codes[column, begin], self.sorted_codes[column, end - 1]
             )
-            if distance > least_distance:
-                least_distance = distance
+            if span > widest_span:
+                widest_span = span
                 widest = column
         for i in range(begin, end):
-            if end - begin <= self.max_chain and least_distance > 0.0 and self.placed_count > 0:
-                point = self.order[self.placed_count - 1]
-                least_distance = LARGE
-                nearest = i
-                for q in range(i, end):
-                    other = self.column_order[widest, q]
-                    distance = 0.0
-                    for column in range(self.columns):
-                        distance += measure_distance(
-                            self.spans, self.places, column, self.codes[point, column], self.codes[other, column]
-                        )
-                        if distance >= least_distance:
-                            break
-                    if distance < least_distance:
-                        least_distance = distance
-                        nearest = q
-                        if distance <= 0.0:
-                            break
-                other = self.column_order[widest, nearest]
+            if end - begin <= self.max_chain and widest_span > 0.0 and self.placed_count > 0:
+                nearest = self.find_nearest_point(widest, i, end)
+                point = self.column_order[widest, nearest]
                 self.column_order[widest, nearest] = self.column_order[widest, i]
-                self.column_order[widest, i] = other
-                least_distance = 1.0
+                self.column_order[widest, i] = point
             self.order[self.placed_count] = self.column_order[widest, i]
             self.placed_count += 1
         return 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def find_nearest_point(
+        self, ordered: cython.Py_ssize_t, begin: cython.Py_ssize_t, end: cython.Py_ssize_t
+    ) -> cython.Py_ssize_t:
+        """Return the place, in a column's order from begin to end - 1, of the point nearest to the last one placed."""
+        i: cython.Py_ssize_t
+        column: cython.Py_ssize_t
+        point: cython.int = self.order[self.placed_count - 1]
+        other: cython.int
+        nearest: cython.Py_ssize_t = begin
+        distance: cython.double
+        least_distance: cython.double = LARGE
+        for i in range(begin, end):
+            other = self.column_order[ordered, i]
+            distance = 0.0
+            for column in range(self.columns):
+                distance += measure_distance(
+                    self.spans, self.places, column, self.codes[point, column], self.codes[other, column]
+                )
+                if distance >= least_distance:
+                    break
+            if distance < least_distance:
+                least_distance = distance
+                nearest = i
+                if distance <= 0.0:
+                    break
+        return nearest
+
+
+@cython.cfunc
+@cython.nogil
+@cython.inline
+@cython.exceptval(check=False)
+def measure_distance(
+    spans: cython.double[::1],
+    places: cython.longlong[:, ::1],
+    column: cython.Py_ssize_t,
+    code: cython.int,
+    other: cython.int,
+) -> cython.double:
+    """Return the weighted loss of a column over the codes between two, in either order."""
+    if code <= other:
+        return compute_span(spans, places, column, code, other)
+    return compute_span(spans, places, column, other, code)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.inline
+@cython.exceptval(check=False)
+def worth(saving: cython.double, cost: cython.double) -> cython.double:
+    """Return a number that grows as saving / cost ** (3/4): of several powers tried the best, and it needs no root."""
+    return saving * saving * saving * saving / (cost * cost * cost)

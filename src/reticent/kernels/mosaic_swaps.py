@@ -16,6 +16,8 @@ else:
 
 @cython.cclass
 class Swapper:
+    """Slots of rows in groups, the boxes of the groups, and the box that a group is to be narrowed to."""
+
     codes: cython.int[:, ::1]
     spans: cython.double[::1]
     places: cython.longlong[:, ::1]
@@ -48,15 +50,17 @@ class Swapper:
         self.max_looks = looks
         d = codes.shape[1]
         largest = int(np.diff(slots[5]).max(initial=1))
-        self.columns, self.seed = d, 1
-        self.wanted_box, self.swapped_slots = np.zeros((2, d), np.int32), np.zeros((2, largest + 1), np.int32)
+        self.columns = d
+        self.seed = 1
+        self.wanted_box = np.zeros((2, d), np.int32)
+        self.swapped_slots = np.zeros((2, largest + 1), np.int32)
         self.code_rows = np.zeros(int(space[1][:, 2].max(initial=1)), np.int32)
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
     def compute_widening(self, group: cython.int, cell: cython.int) -> cython.double:
-        """What group h would lose if the row of cell a came into it."""
+        """Return what a group would lose if a row of the cell came into it."""
         column: cython.Py_ssize_t
         code: cython.int
         total: cython.double = 0.0
@@ -78,7 +82,7 @@ class Swapper:
     @cython.nogil
     @cython.exceptval(check=False)
     def find_partner(self, own_slot: cython.longlong, own_group: cython.int) -> cython.longlong:
-        """A slot whose row fits the box wanted, of a group that the row of slot i widens least, at most by what is left to
+        """Find a slot whose row fits the box wanted, of a group that the row of `own_slot` widens least, at most by what is left to
         spend; -1 where none is found."""
         value: cython.int = self.slot_value[own_slot]
         first: cython.longlong = self.value_begin[value]
@@ -166,7 +170,7 @@ class Swapper:
     @cython.nogil
     @cython.exceptval(check=False)
     def measure_box(self, group: cython.int) -> cython.int:
-        """The box of a group, drawn close again."""
+        """Measure the box of a group anew."""
         slot: cython.longlong
         column: cython.Py_ssize_t
         code: cython.int
@@ -215,7 +219,7 @@ class Swapper:
     def shed_end(
         self, group: cython.int, column: cython.Py_ssize_t, max_rows: cython.longlong, step: cython.int
     ) -> cython.bint:
-        """From the low end upwards (step 1) or the high end downwards, the fewest codes whose going narrows the span."""
+        """Shed, from the low end upwards (step 1) or the high end downwards, the fewest codes whose going narrows the span."""
         low: cython.int = self.group_box[group, 0, column]
         high: cython.int = self.group_box[group, 1, column]
         code: cython.int = low if step > 0 else high

@@ -11,7 +11,7 @@ def count_perturbed(
     tally: cython.longlong[::1],
     published: cython.longlong[:, ::1],
 ) -> cython.Py_ssize_t:
-    """published[i] = (cell, value, rows) in the order of cells and values; returns how many there are.
+    """Write published[i] = (cell, value, rows) in the order of cells and values; return how many there are.
 
     Cell c has counts[c] rows, to which the next of `draws` belong.  A row is published as the first value v with
     drawn < until[rank[c], v].  `tally` is zero for every value, before and after.

@@ -9,10 +9,51 @@ as it is walked.  Used by the audit only.
 import cython
 
 
+def match_rows(
+    stretches: cython.longlong[:, ::1],
+    boxes: cython.longlong[:, ::1],
+    points: cython.longlong[:, ::1],
+    pool: cython.longlong[:, ::1],
+    chain: cython.longlong[::1],
+    path: cython.longlong[:, ::1],
+) -> cython.longlong:
+    """Count the rows that find no partner.
+
+    `boxes` are (first stretch, last stretch + 1, cursor, need, seen) in the order in which they choose; `points` (left, 0);
+    `pool` (rows + 2, 3) of zeros, but for a 1 at the end of its first row.
+    """
+    n: cython.Py_ssize_t = boxes.shape[0]
+    b: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    rows: cython.longlong
+    gained: cython.longlong = 1
+    lacking: cython.longlong = 0
+    while gained > 0:
+        gained = 0
+        lacking = 0
+        for i in range(chain.shape[0]):
+            chain[i] = i
+        for b in range(n):
+            boxes[b, 2] = boxes[b, 0]
+            boxes[b, 4] = 0
+        for b in range(n):
+            if boxes[b, 3] == 0:
+                continue
+            boxes[b, 4] = 1
+            rows = 1
+            while boxes[b, 3] > 0 and rows > 0:
+                rows = augment_path(stretches, boxes, points, pool, chain, path, b)
+                gained += rows
+            lacking += boxes[b, 3]
+        if lacking == 0:
+            return 0
+    return lacking
+
+
 @cython.cfunc
 @cython.exceptval(check=False)
 def find_unseen_point(chain: cython.longlong[::1], point: cython.longlong) -> cython.longlong:
-    """The first point at or after `point` that was not seen in this phase."""
+    """Return the first point at or after `point` that was not seen in this phase."""
     end: cython.longlong = point
     step: cython.longlong
     while chain[end] != end:
@@ -32,7 +73,7 @@ def take_next_point(
     chain: cython.longlong[::1],
     box: cython.longlong,
 ) -> cython.longlong:
-    """An unseen point of a box, seen from now on; -1 where there is none."""
+    """Return an unseen point of a box, seen from now on; -1 where there is none."""
     point: cython.longlong
     while boxes[box, 2] < boxes[box, 1]:
         point = find_unseen_point(chain, stretches[boxes[box, 2], 0])
@@ -141,44 +182,3 @@ def augment_path(
         path[depth, 1] = -1
         boxes[pool[entry, 0], 4] = 1
     return 0
-
-
-def match_rows(
-    stretches: cython.longlong[:, ::1],
-    boxes: cython.longlong[:, ::1],
-    points: cython.longlong[:, ::1],
-    pool: cython.longlong[:, ::1],
-    chain: cython.longlong[::1],
-    path: cython.longlong[:, ::1],
-) -> cython.longlong:
-    """How many rows find no partner.
-
-    `boxes` are (first stretch, last stretch + 1, cursor, need, seen) in the order in which they choose; `points` (left, 0);
-    `pool` (rows + 2, 3) of zeros, but for a 1 at the end of its first row.
-    """
-    n: cython.Py_ssize_t = boxes.shape[0]
-    b: cython.Py_ssize_t
-    i: cython.Py_ssize_t
-    rows: cython.longlong
-    gained: cython.longlong = 1
-    lacking: cython.longlong = 0
-    while gained > 0:
-        gained = 0
-        lacking = 0
-        for i in range(chain.shape[0]):
-            chain[i] = i
-        for b in range(n):
-            boxes[b, 2] = boxes[b, 0]
-            boxes[b, 4] = 0
-        for b in range(n):
-            if boxes[b, 3] == 0:
-                continue
-            boxes[b, 4] = 1
-            rows = 1
-            while boxes[b, 3] > 0 and rows > 0:
-                rows = augment_path(stretches, boxes, points, pool, chain, path, b)
-                gained += rows
-            lacking += boxes[b, 3]
-        if lacking == 0:
-            return 0
-    return lacking

@@ -13,7 +13,7 @@ def spread_tallies(
     label_tallies: cython.double[:, ::1],
     place_tallies: cython.double[:, ::1],
 ):
-    """place_tallies[p] += scale[l] times the tallies of all rows of label l, for each place low + p that the label covers.
+    """Add to place_tallies[p] scale[l] times the tallies of all rows of label l, for each place low + p that the label covers.
 
     The places of label l are place[first[l]] .. place[first[l + 1] - 1].  `label_tallies` has a line of zeros for each label, one longer than
     a row's tallies, and has them again afterwards.

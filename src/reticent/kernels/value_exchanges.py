@@ -15,6 +15,196 @@ many more rows could get the value; `combinations` have (first cell, cells with 
 import cython
 
 
+def seat_rows(
+    rows: cython.int[:, ::1],
+    cells: cython.int[:, ::1],
+    combinations: cython.int[:, ::1],
+    starts: cython.int[::1],
+    seats: cython.int[:, ::1],
+) -> cython.int:
+    """Give every group's values to its rows; the number of the first group where that is impossible, -1 where there is none.
+
+    The rows of group g are starts[g] .. starts[g + 1]; `seats` (5 columns) has room for the largest group.
+    """
+    g: cython.int
+    for g in range(starts.shape[0] - 1):
+        if seat_group(rows, cells, combinations, starts[g], starts[g + 1], seats) == 0:
+            return g
+    return -1
+
+
+def exchange_values(
+    rows: cython.int[:, ::1],
+    cells: cython.int[:, ::1],
+    combinations: cython.int[:, ::1],
+    starts: cython.int[::1],
+    path: cython.int[:, ::1],
+    visited: cython.longlong[:, ::1],
+    state: cython.longlong[::1],
+) -> cython.longlong:
+    """Exchange values within groups; how many rows are too many in the end, 0 where an assignment was found.
+
+    `state` has (a number between 1 and 2147483646 that draws begin with, how many pairs of rows may be looked at in all, how
+    many for one path, how many paths were searched); `visited` has a power of two of rows, more than twice those of `path`.
+    """
+    excess: cython.longlong = 0
+    cell: cython.int
+    change: cython.int
+    search: PathSearch = PathSearch(rows, cells, combinations, starts, path, visited, state)
+    for cell in range(cells.shape[0]):
+        if cells[cell, 2] < 0:
+            excess -= cells[cell, 2]
+    while excess > 0 and state[1] > 0:
+        for cell in range(cells.shape[0]):
+            while cells[cell, 2] < 0 and state[1] > 0:
+                change = search.relieve_cell(cell)
+                if change == 0:
+                    break
+                excess += change
+        if excess > 0:
+            for cell in range(cells.shape[0]):
+                if cells[cell, 2] < 0 and draw_below(state, 2) == 0:
+                    excess += kick_cell(rows, cells, combinations, starts, state, cell)
+        state[1] -= 1 + cells.shape[0] // 16  # what going through the cells costs
+    return excess
+
+
+@cython.final
+@cython.cclass
+class PathSearch:
+    """The search for a path of exchanges that moves one row too many of a cell to where there is room.
+
+    A row of the cell exchanges its value with another row of its group.  Of the two cells that get a row, both may have room:
+    the search ends.  If one has, the other one has a row too many in its stead, and the cell that the other row left has room.
+    `path` has (cell with a row too many, cell that was left, step before, row, row it exchanges with, its cell, the cell it gets, order).
+    """
+
+    rows: cython.int[:, ::1]
+    cells: cython.int[:, ::1]
+    combinations: cython.int[:, ::1]
+    starts: cython.int[::1]
+    path: cython.int[:, ::1]
+    visited: cython.longlong[:, ::1]
+    state: cython.longlong[::1]
+    steps: cython.int  # of the path so far
+    looks: cython.longlong  # pairs of rows that may still be looked at
+    change: cython.int  # how many more rows are too many after a path was taken
+
+    def __init__(self, rows, cells, combinations, starts, path, visited, state):
+        self.rows = rows
+        self.cells = cells
+        self.combinations = combinations
+        self.starts = starts
+        self.path = path
+        self.visited = visited
+        self.state = state
+        self.steps = 0
+        self.looks = 0
+        self.change = 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def relieve_cell(self, root: cython.int) -> cython.int:
+        """Move one row too many of a cell to where there is room; return how many rows fewer are too many, as a negative number."""
+        self.looks = self.state[2]
+        self.change = 0
+        self.state[3] += 1
+        self.path[0, 0] = root
+        self.path[0, 1] = -1
+        self.path[0, 2] = 0
+        self.steps = 1
+        self.search_steps()
+        self.state[1] -= self.state[2] - self.looks
+        return self.change
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def search_steps(self) -> cython.int:
+        """Search from one step after the other, until a path is taken, there is none, or enough was looked at."""
+        step: cython.int = 0
+        row: cython.int
+        moved: cython.int
+        while step < self.steps:
+            row = self.cells[self.path[step, 0], 3]
+            if step > 0:  # the row that this step brought here goes on within its group
+                moved = self.path[step, 3]
+                if self.path[step, 0] == self.path[step, 6]:
+                    moved = self.path[step, 4]
+                if self.search_row(step, moved, self.path[step, 3] + self.path[step, 4] - moved):
+                    return 0
+            while row >= 0:
+                if self.search_row(step, row, -1):
+                    return 0
+                row = self.rows[row, 4]
+            step += 1
+        return 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def search_row(self, step: cython.int, row: cython.int, partner: cython.int) -> cython.bint:
+        """Try exchanges of a row with all rows of its group but its last partner; return whether the search ends."""
+        other: cython.int
+        fitting: cython.int
+        key: cython.longlong
+        for other in range(self.starts[self.rows[row, 1]], self.starts[self.rows[row, 1] + 1]):
+            self.looks -= 1
+            if other == partner:
+                continue
+            fitting = self.write_step(step, row, other)
+            if fitting == 0:
+                continue
+            if fitting == 2:
+                self.change = apply_path(self.rows, self.cells, self.combinations, self.path, self.steps)
+                if self.change < 0:
+                    return True
+                continue
+            key = cython.cast(cython.longlong, self.path[self.steps, 0]) * (self.cells.shape[0] + 1)
+            if mark_visited(self.visited, key + self.path[self.steps, 1], self.state[3]) == 0:
+                continue
+            self.steps += 1
+            if self.steps == self.path.shape[0]:
+                return True
+        return self.looks <= 0
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def write_step(self, step: cython.int, row: cython.int, other: cython.int) -> cython.int:
+        """Write the exchange of two rows behind the path's last step; return how many of their new cells have room.
+
+        Where none has, or the exchange is impossible, nothing is written.
+        """
+        combination: cython.int = self.cells[self.path[step, 0], 0]
+        value: cython.int = self.cells[self.path[step, 0], 1]
+        spare: cython.int = self.path[step, 1]
+        other_combination: cython.int = self.rows[other, 0]
+        other_cell: cython.int = self.rows[other, 3]
+        row_target: cython.int
+        other_target: cython.int
+        row_fits: cython.int
+        other_fits: cython.int
+        if other_combination == combination or self.cells[other_cell, 1] == value:
+            return 0
+        if spare < 0 and self.combinations[combination, 1] == 0 and self.combinations[other_combination, 1] == 0:
+            return 0
+        row_target = find_cell(self.cells, self.combinations, combination, self.cells[other_cell, 1])
+        if row_target < 0:
+            return 0
+        other_target = find_cell(self.cells, self.combinations, other_combination, value)
+        if other_target < 0:
+            return 0
+        row_fits = 1 if self.cells[row_target, 2] > 0 or row_target == spare else 0
+        other_fits = 1 if self.cells[other_target, 2] > 0 or other_target == spare else 0
+        if row_fits + other_fits > 0:
+            self.path[self.steps, 0] = other_target if row_fits == 1 else row_target
+            self.path[self.steps, 1] = other_cell
+            self.path[self.steps, 2] = step
+            self.path[self.steps, 3] = row
+            self.path[self.steps, 4] = other
+            self.path[self.steps, 5] = other_cell
+            self.path[self.steps, 6] = other_target
+        return row_fits + other_fits
+
+
 @cython.cfunc
 @cython.exceptval(check=False)
 def find_cell(
@@ -23,7 +213,7 @@ def find_cell(
     combination: cython.int,
     value: cython.int,
 ) -> cython.int:
-    """The cell of a combination and a value, -1 where nobody has it."""
+    """Return the cell of a combination and a value, -1 where nobody has it."""
     low: cython.int = combinations[combination, 0]
     high: cython.int = combinations[combination + 1, 0]
     middle: cython.int
@@ -191,24 +381,6 @@ def seat_group(
     return 1
 
 
-def seat_rows(
-    rows: cython.int[:, ::1],
-    cells: cython.int[:, ::1],
-    combinations: cython.int[:, ::1],
-    starts: cython.int[::1],
-    seats: cython.int[:, ::1],
-) -> cython.int:
-    """Give every group's values to its rows; the number of the first group where that is impossible, -1 where there is none.
-
-    The rows of group g are starts[g] .. starts[g + 1]; `seats` (5 columns) has room for the largest group.
-    """
-    g: cython.int
-    for g in range(starts.shape[0] - 1):
-        if seat_group(rows, cells, combinations, starts[g], starts[g + 1], seats) == 0:
-            return g
-    return -1
-
-
 @cython.cfunc
 @cython.exceptval(check=False)
 def apply_path(
@@ -260,142 +432,6 @@ def mark_visited(
     visited[place, 0] = key
     visited[place, 1] = stamp
     return 1
-
-
-@cython.final
-@cython.cclass
-class PathSearch:
-    """The search for a path of exchanges that moves one row too many of a cell to where there is room.
-
-    A row of the cell exchanges its value with another row of its group.  Of the two cells that get a row, both may have room:
-    the search ends.  If one has, the other one has a row too many in its stead, and the cell that the other row left has room.
-    `path` has (cell with a row too many, cell that was left, step before, row, row it exchanges with, its cell, the cell it gets, order).
-    """
-
-    rows: cython.int[:, ::1]
-    cells: cython.int[:, ::1]
-    combinations: cython.int[:, ::1]
-    starts: cython.int[::1]
-    path: cython.int[:, ::1]
-    visited: cython.longlong[:, ::1]
-    state: cython.longlong[::1]
-    steps: cython.int  # of the path so far
-    looks: cython.longlong  # pairs of rows that may still be looked at
-    change: cython.int  # how many more rows are too many after a path was taken
-
-    def __init__(self, rows, cells, combinations, starts, path, visited, state):
-        self.rows = rows
-        self.cells = cells
-        self.combinations = combinations
-        self.starts = starts
-        self.path = path
-        self.visited = visited
-        self.state = state
-        self.steps = 0
-        self.looks = 0
-        self.change = 0
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    def relieve_cell(self, root: cython.int) -> cython.int:
-        """Move one row too many of a cell to where there is room; return how many rows fewer are too many, as a negative number."""
-        self.looks = self.state[2]
-        self.change = 0
-        self.state[3] += 1
-        self.path[0, 0] = root
-        self.path[0, 1] = -1
-        self.path[0, 2] = 0
-        self.steps = 1
-        self.search_steps()
-        self.state[1] -= self.state[2] - self.looks
-        return self.change
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    def search_steps(self) -> cython.int:
-        """Search from one step after the other, until a path is taken, there is none, or enough was looked at."""
-        step: cython.int = 0
-        row: cython.int
-        moved: cython.int
-        while step < self.steps:
-            row = self.cells[self.path[step, 0], 3]
-            if step > 0:  # the row that this step brought here goes on within its group
-                moved = self.path[step, 3]
-                if self.path[step, 0] == self.path[step, 6]:
-                    moved = self.path[step, 4]
-                if self.search_row(step, moved, self.path[step, 3] + self.path[step, 4] - moved):
-                    return 0
-            while row >= 0:
-                if self.search_row(step, row, -1):
-                    return 0
-                row = self.rows[row, 4]
-            step += 1
-        return 0
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    def search_row(self, step: cython.int, row: cython.int, partner: cython.int) -> cython.bint:
-        """Try exchanges of a row with all rows of its group but its last partner; return whether the search ends."""
-        other: cython.int
-        fitting: cython.int
-        key: cython.longlong
-        for other in range(self.starts[self.rows[row, 1]], self.starts[self.rows[row, 1] + 1]):
-            self.looks -= 1
-            if other == partner:
-                continue
-            fitting = self.write_step(step, row, other)
-            if fitting == 0:
-                continue
-            if fitting == 2:
-                self.change = apply_path(self.rows, self.cells, self.combinations, self.path, self.steps)
-                if self.change < 0:
-                    return True
-                continue
-            key = cython.cast(cython.longlong, self.path[self.steps, 0]) * (self.cells.shape[0] + 1)
-            if mark_visited(self.visited, key + self.path[self.steps, 1], self.state[3]) == 0:
-                continue
-            self.steps += 1
-            if self.steps == self.path.shape[0]:
-                return True
-        return self.looks <= 0
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    def write_step(self, step: cython.int, row: cython.int, other: cython.int) -> cython.int:
-        """Write the exchange of two rows behind the path's last step; return how many of their new cells have room.
-
-        Where none has, or the exchange is impossible, nothing is written.
-        """
-        combination: cython.int = self.cells[self.path[step, 0], 0]
-        value: cython.int = self.cells[self.path[step, 0], 1]
-        spare: cython.int = self.path[step, 1]
-        other_combination: cython.int = self.rows[other, 0]
-        other_cell: cython.int = self.rows[other, 3]
-        row_target: cython.int
-        other_target: cython.int
-        row_fits: cython.int
-        other_fits: cython.int
-        if other_combination == combination or self.cells[other_cell, 1] == value:
-            return 0
-        if spare < 0 and self.combinations[combination, 1] == 0 and self.combinations[other_combination, 1] == 0:
-            return 0
-        row_target = find_cell(self.cells, self.combinations, combination, self.cells[other_cell, 1])
-        if row_target < 0:
-            return 0
-        other_target = find_cell(self.cells, self.combinations, other_combination, value)
-        if other_target < 0:
-            return 0
-        row_fits = 1 if self.cells[row_target, 2] > 0 or row_target == spare else 0
-        other_fits = 1 if self.cells[other_target, 2] > 0 or other_target == spare else 0
-        if row_fits + other_fits > 0:
-            self.path[self.steps, 0] = other_target if row_fits == 1 else row_target
-            self.path[self.steps, 1] = other_cell
-            self.path[self.steps, 2] = step
-            self.path[self.steps, 3] = row
-            self.path[self.steps, 4] = other
-            self.path[self.steps, 5] = other_cell
-            self.path[self.steps, 6] = other_target
-        return row_fits + other_fits
 
 
 @cython.cfunc
@@ -454,39 +490,3 @@ def kick_cell(
     if best < 0:
         return 0
     return swap_values(rows, cells, combinations, row, best)
-
-
-def exchange_values(
-    rows: cython.int[:, ::1],
-    cells: cython.int[:, ::1],
-    combinations: cython.int[:, ::1],
-    starts: cython.int[::1],
-    path: cython.int[:, ::1],
-    visited: cython.longlong[:, ::1],
-    state: cython.longlong[::1],
-) -> cython.longlong:
-    """Exchange values within groups; how many rows are too many in the end, 0 where an assignment was found.
-
-    `state` has (a number between 1 and 2147483646 that draws begin with, how many pairs of rows may be looked at in all, how
-    many for one path, how many paths were searched); `visited` has a power of two of rows, more than twice those of `path`.
-    """
-    excess: cython.longlong = 0
-    cell: cython.int
-    change: cython.int
-    search: PathSearch = PathSearch(rows, cells, combinations, starts, path, visited, state)
-    for cell in range(cells.shape[0]):
-        if cells[cell, 2] < 0:
-            excess -= cells[cell, 2]
-    while excess > 0 and state[1] > 0:
-        for cell in range(cells.shape[0]):
-            while cells[cell, 2] < 0 and state[1] > 0:
-                change = search.relieve_cell(cell)
-                if change == 0:
-                    break
-                excess += change
-        if excess > 0:
-            for cell in range(cells.shape[0]):
-                if cells[cell, 2] < 0 and draw_below(state, 2) == 0:
-                    excess += kick_cell(rows, cells, combinations, starts, state, cell)
-        state[1] -= 1 + cells.shape[0] // 16  # what going through the cells costs
-    return excess

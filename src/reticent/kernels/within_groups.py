@@ -4,7 +4,7 @@ import cython
 
 
 def sort_within(number: cython.int[::1], begin: cython.longlong[::1], max_numbers: cython.longlong):
-    """number[begin[g]] .. number[begin[g + 1]] then ascend, for every group g of at most `max_numbers` numbers."""
+    """Sort number[begin[g]] .. number[begin[g + 1]] in ascending order, for every group g of at most `max_numbers` numbers."""
     g: cython.Py_ssize_t
     i: cython.Py_ssize_t
     j: cython.Py_ssize_t

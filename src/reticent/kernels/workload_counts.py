@@ -13,7 +13,7 @@ def select_histograms(
     mask: cython.uchar[::1],
     histograms: cython.longlong[:, ::1],
 ):
-    """histograms[q, v] = rows of value v at the points within lower[q] .. upper[q] on every axis.
+    """Set histograms[q, v] to the rows of value v at the points within lower[q] .. upper[q] on every axis.
 
     `points` is (axes, points); the cells of point p are offsets[p] .. offsets[p + 1].  An axis that a query leaves free spans its
     whole domain and is skipped.
@@ -59,7 +59,7 @@ def count_overlaps(
     upper: cython.int[:, ::1],
     totals: cython.double[::1],
 ):
-    """totals[q] = sum over boxes of their rows with a value in range times the share of the box inside the query.
+    """Set totals[q] to the sum over boxes of their rows with a value in range times the share of the box inside the query.
 
     `first` and `last` are (axes, boxes); a box whose `holes` are not -1 there covers only the codes that this row of `prefix` counts
     (how many codes before each are covered); until[b, v] counts the rows of box b with a value below v.  The last column of `lower` and

@@ -39,13 +39,13 @@ class PointBoxPairs:
         order = np.lexsort((box, point))
         return cls(point[order], box[order])
 
-    def add_up_boxes(self, of_boxes: np.ndarray, sums: np.ndarray) -> np.ndarray:
+    def add_up_boxes(self, of_boxes: np.ndarray, sums: np.ndarray, block_pairs: int = PAIRS_PER_BLOCK) -> np.ndarray:
         """Add up in `found`, (points, ...), what the boxes over each point hold, some points at a time."""
         starts = np.flatnonzero(np.diff(self.point, prepend=-1))
         stops = np.append(starts[1:], len(self.point))
         first = 0
         while first < len(starts):
-            last = max(int(np.searchsorted(stops, starts[first] + PAIRS_PER_BLOCK, side="right")), first + 1)
+            last = max(int(np.searchsorted(stops, starts[first] + block_pairs, side="right")), first + 1)
             block = slice(starts[first], stops[last - 1])
             sums[self.point[starts[first:last]]] = np.add.reduceat(
                 of_boxes[self.box[block]], starts[first:last] - starts[first], axis=0
@@ -83,6 +83,15 @@ MAX_LISTED_SHARE_DIVISOR = 16
 """Pairs of a point and a box that meet are listed if they are at most one in so many of all pairs."""
 
 
+@dataclass(frozen=True, slots=True)
+class PairLimits:
+    """When pairs of a point and a box are listed, and how many are added up together."""
+
+    min_pairs: int = MIN_PAIRS_LISTED
+    share_divisor: int = MAX_LISTED_SHARE_DIVISOR
+    block_pairs: int = PAIRS_PER_BLOCK
+
+
 @dataclass(frozen=True, eq=False)
 class Boxes:
     """Groups as boxes of codes.
@@ -96,6 +105,7 @@ class Boxes:
     ends: tuple[RangeEnds | None, ...] = ()  # by quasi-identifier, of each label; None for categories
     texts: tuple[list[str | None], ...] = ()  # by quasi-identifier, each label as it is published
     source_room: np.ndarray | None = None  # the room of each box over the source, where the points are of other people
+    pair_limits: PairLimits = PairLimits()
 
     @classmethod
     def from_spans(cls, first: np.ndarray, last: np.ndarray, until: np.ndarray) -> Boxes:
@@ -198,19 +208,19 @@ class Boxes:
         density = self.density
         sums = np.zeros((len(points), density.shape[1]))
         if (pairs := self._find_sparse_pairs(points)) is not None:
-            return pairs.add_up_boxes(density, sums)
+            return pairs.add_up_boxes(density, sums, self.pair_limits.block_pairs)
         for chunk, inside in self.covering(points):
             sums[chunk] = inside @ density
         return sums
 
     def _find_sparse_pairs(self, points: np.ndarray) -> PointBoxPairs | None:
         """Return which boxes cover which points, if listing them pays: for many points and boxes, few of which meet."""
-        if len(points) * self.label.shape[1] < MIN_PAIRS_LISTED:
+        if len(points) * self.label.shape[1] < self.pair_limits.min_pairs:
             return None
         regions = join_boxes(self.covers, self.label.T.astype(np.int64), points)
         return (
             PointBoxPairs.from_pairs(*regions.pairs())
-            if regions.many * MAX_LISTED_SHARE_DIVISOR <= len(points) * self.label.shape[1]
+            if regions.many * self.pair_limits.share_divisor <= len(points) * self.label.shape[1]
             else None
         )
 

@@ -82,7 +82,7 @@ def recover(ledger: Path, targets: Iterable[Path] = (), *, only_journal: bool = 
     user's own is settled, and no folder is removed but the one that its journal is about. This user's folders of
     older versions beside the outputs of `targets` are only named.
     """
-    if not private_files.HAS_DIRECTORY_HANDLES or (only_journal and not _is_own_ledger(ledger)):
+    if not private_files.has_directory_handles() or (only_journal and not _is_own_ledger(ledger)):
         return []
     sentences: list[str] = []
     if is_pending(ledger):
@@ -174,7 +174,7 @@ def read_intent(ledger: Path) -> CommitIntent | None:
     """
     if not os.path.lexists(ledger / JOURNAL_FOLDER):
         return None
-    if not private_files.HAS_DIRECTORY_HANDLES:
+    if not private_files.has_directory_handles():
         raise _make_journal_error(ledger, "This system has no user ids, modes or folder handles to know its maker by.")
     try:
         with open_folder(ledger / JOURNAL_FOLDER) as journal:

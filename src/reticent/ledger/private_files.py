@@ -19,16 +19,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-HAS_DIRECTORY_HANDLES = (
-    hasattr(os, "geteuid")
-    and hasattr(os, "O_NOFOLLOW")
-    and hasattr(os, "O_DIRECTORY")
-    and {os.open, os.mkdir, os.rename, os.unlink, os.rmdir, os.stat} <= os.supports_dir_fd
-    and os.listdir in os.supports_fd
-    and shutil.rmtree.avoids_symlink_attacks
-)
-"""Whether this system has user ids, modes and folder handles; one without them recovers nothing."""
-
 PRIVATE_FOLDER_MODE = 0o700
 PRIVATE_FILE_MODE = 0o600
 MAX_FILE_BYTES = 1 << 26
@@ -36,6 +26,18 @@ MAX_FILE_BYTES = 1 << 26
 
 FolderIdentity = tuple[int, int]
 """A device and an inode: which folder a name means."""
+
+
+def has_directory_handles() -> bool:
+    """Whether this system has user ids, modes and folder handles; one without them recovers nothing."""
+    return (
+        hasattr(os, "geteuid")
+        and hasattr(os, "O_NOFOLLOW")
+        and hasattr(os, "O_DIRECTORY")
+        and {os.open, os.mkdir, os.rename, os.unlink, os.rmdir, os.stat} <= os.supports_dir_fd
+        and os.listdir in os.supports_fd
+        and shutil.rmtree.avoids_symlink_attacks
+    )
 
 
 def get_user_id() -> int:

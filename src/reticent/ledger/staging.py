@@ -377,7 +377,7 @@ def _remove_staging_folder(container: _StagingFolder) -> bool:
     The note, which identifies the folder after a kill, goes last. What is in the folder is removed by its handle, and
     its name only if it is empty then.
     """
-    if not private_files.HAS_DIRECTORY_HANDLES:
+    if not private_files.has_directory_handles():
         shutil.rmtree(os.path.join(container.place, container.name), ignore_errors=True)
         return not os.path.lexists(os.path.join(container.place, container.name))
     with suppress(OSError), _open_staging_folder(container) as (place, handle):
@@ -406,7 +406,7 @@ def _close_record(record: StagingRecord, is_gone: bool) -> None:
 def _begin_staging(place: Path, target: str | None, ledger: Path | None) -> Path:
     """Record a staging folder, make it and write its note; what is staged goes into the path that is returned."""
     path = os.path.realpath(place)
-    if not private_files.HAS_DIRECTORY_HANDLES:
+    if not private_files.has_directory_handles():
         folder_path = tempfile.mkdtemp(prefix=STAGING_PREFIX, dir=path)
         container = _StagingFolder(
             path, os.path.basename(folder_path), private_files.read_identity(folder_path), None, os.getpid()

@@ -277,9 +277,9 @@ def make_theorem3_refusal(negative: int, values: int, excess: float) -> PromiseU
 
 
 def perturb_cells(
-    cells: Cells, occurring: np.ndarray, matrix: IntegerMatrix, rng: np.random.Generator
+    cells: Cells, occurring: np.ndarray, matrix: IntegerMatrix, rng: np.random.Generator, scale: int = MATRIX_SCALE
 ) -> PerturbedRecipe:
-    """Spread each cell's rows over published values: draw whole numbers below 10^9 uniformly and compare with cumulated rows."""
+    """Spread each cell's rows over published values: draw whole numbers below `scale` uniformly and compare with cumulated rows."""
     until = np.cumsum(np.array(matrix, np.int64), axis=1)
     rank = np.full(cells.sensitive[0].size, -1)
     rank[occurring] = np.arange(len(occurring))
@@ -291,7 +291,7 @@ def perturb_cells(
         end = max(int(np.searchsorted(last, last[begin] + CHUNK_ROWS)), begin + 1)
         counts = cells.counts[begin:end].copy()
         of_cell = rank[cells.values[begin:end, 0]]
-        draws = rng.integers(0, MATRIX_SCALE, int(counts.sum()), dtype=np.int64)
+        draws = rng.integers(0, scale, int(counts.sum()), dtype=np.int64)
         buffer = np.empty((int(np.minimum(counts, len(occurring)).sum()), 3), np.int64)
         entries = buffer[: count_perturbed(counts, of_cell, until, draws, tally, buffer)]
         cell, outcome = entries[:, :2].astype(np.int32).T
@@ -307,5 +307,5 @@ def perturb_cells(
         values=occurring.astype(np.int32)[outcome][:, None],
         occurring=occurring,
         matrix=tuple(map(tuple, matrix)),
-        matrix_denominator=MATRIX_SCALE,
+        matrix_denominator=scale,
     )

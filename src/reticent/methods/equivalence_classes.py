@@ -190,7 +190,8 @@ def _build_bucket_trees(points: np.ndarray, place: np.ndarray, starts: np.ndarra
         lowest = np.minimum.reduceat(range_points, first)
         highest = np.maximum.reduceat(range_points, first)
         node = (low + high) // 2
-        box[node, :axes], box[node, axes:] = lowest, highest
+        box[node, :axes] = lowest
+        box[node, axes:] = highest
         alive[node] = np.add.reduceat(counts[place[places]], first)
         widest = (highest - lowest).argmax(axis=1)
         order = np.lexsort((place[places], range_points[np.arange(len(places)), widest[of_range]], of_range))

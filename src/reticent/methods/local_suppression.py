@@ -93,13 +93,11 @@ class _Trims:
         top = order[np.append(group[order][1:] != group[order][:-1], True)] if len(order) else order
         top = top[gain[top] > self.gain[group[top]]]
         groups = group[top]
-        self.gain[groups], self.column[groups], self.first[groups], self.last[groups], self.rows[groups] = (
-            gain[top],
-            column,
-            first[top],
-            last[top],
-            rows[top],
-        )
+        self.gain[groups] = gain[top]
+        self.column[groups] = column
+        self.first[groups] = first[top]
+        self.last[groups] = last[top]
+        self.rows[groups] = rows[top]
 
 
 def choose_trims(recipe: Recipe, promises: Promises, weights: Any, amount: int, *, bold: bool = False) -> np.ndarray:

@@ -46,7 +46,10 @@ class RegionTree:
 
     def cut(self, node: int, column: int, lo: int, hi: int) -> tuple[int, int]:
         """Cut a node; return the two sides."""
-        self.column[node], self.lo[node], self.hi[node], self.left[node] = column, lo, hi, len(self.column)
+        self.column[node] = column
+        self.lo[node] = lo
+        self.hi[node] = hi
+        self.left[node] = len(self.column)
         for _ in range(2):
             self.column.append(-1)
             self.lo.append(0)
@@ -78,7 +81,8 @@ class RegionTree:
         depth = np.zeros(len(self.left), np.int64)
         for node, left_side in enumerate(self.left):
             if left_side >= 0:
-                parent[[left_side, left_side + 1]], depth[[left_side, left_side + 1]] = node, depth[node] + 1
+                parent[[left_side, left_side + 1]] = node
+                depth[[left_side, left_side + 1]] = depth[node] + 1
         above = np.full(len(self.left), -1)
         for level in range(int(depth.max()), -1, -1):
             above = np.where(above >= 0, parent[above], above)
@@ -113,11 +117,11 @@ def hash_cells(cells: Cells, rng: Random) -> np.ndarray:
     return hash_codes(np.hstack([cells.codes, cells.values[:, :own]]), sizes, rng)
 
 
-def sample_cells(cells: Cells, rng: Random) -> Cells:
+def sample_cells(cells: Cells, rng: Random, size: int = SAMPLE_CELLS) -> Cells:
     """Sample cells, each as likely as another: those of the least words."""
-    if len(cells) <= SAMPLE_CELLS:
+    if len(cells) <= size:
         return cells
-    sampled = np.sort(np.argpartition(hash_cells(cells, rng), SAMPLE_CELLS)[:SAMPLE_CELLS])
+    sampled = np.sort(np.argpartition(hash_cells(cells, rng), size)[:size])
     return replace(cells, codes=cells.codes[sampled], values=cells.values[sampled], counts=cells.counts[sampled])
 
 
@@ -181,12 +185,19 @@ def require_plannable_by_region(
 
 
 def plan_regions(
-    method: Method, cells: Cells, promises: Promises, rng: Random, regions: int, each: RegionMapper = starmap
+    method: Method,
+    cells: Cells,
+    promises: Promises,
+    rng: Random,
+    regions: int,
+    map_regions: RegionMapper = starmap,
+    sample_size: int = SAMPLE_CELLS,
 ) -> Recipe:
-    """Plan one recipe of all regions; `each` maps the planning over regions."""
+    """Plan one recipe of all regions; `map_regions` maps the planning over regions."""
     totals = resolve_totals(cells, None)
     bind_reachable_promises(cells, promises, method.name)
-    tree = cut_regions(sample_cells(cells, rng), promises, regions, getattr(method, "weights", None))
+    sample = sample_cells(cells, rng, sample_size)
+    tree = cut_regions(sample, promises, regions, getattr(method, "weights", None))
     tree = tree.prune(find_fine_nodes(tree, tree.route(cells.codes), cells, promises))
     leaf = tree.route(cells.codes)
     order = np.argsort(leaf, kind="stable")
@@ -197,7 +208,7 @@ def plan_regions(
         (method, _take_cells(cells, member), with_totals, rng.derive(f"region {number}"))
         for number, member in enumerate(members)
     )
-    return _join_plans(cells, members, each(plan_region, arguments))
+    return _join_plans(cells, members, map_regions(plan_region, arguments))
 
 
 def plan_region(method: Method, cells: Cells, promises: Promises, rng: Random) -> tuple[Any, ...]:

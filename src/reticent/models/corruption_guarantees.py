@@ -136,7 +136,10 @@ def find_least_bound(holds: Callable[[Fraction], bool]) -> Fraction:
     high = GUARANTEE_SCALE
     while low < high:
         middle = (low + high) // 2
-        low, high = (low, middle) if holds(Fraction(middle, GUARANTEE_SCALE)) else (middle + 1, high)
+        if holds(Fraction(middle, GUARANTEE_SCALE)):
+            high = middle
+        else:
+            low = middle + 1
     return Fraction(low, GUARANTEE_SCALE)
 
 
@@ -149,7 +152,10 @@ def find_largest_p(holds: Callable[[Fraction], bool]) -> Fraction | None:
     high = GUARANTEE_SCALE - 1
     while low < high:
         middle = (low + high + 1) // 2
-        low, high = (middle, high) if holds(Fraction(middle, GUARANTEE_SCALE)) else (low, middle - 1)
+        if holds(Fraction(middle, GUARANTEE_SCALE)):
+            low = middle
+        else:
+            high = middle - 1
     return Fraction(low, GUARANTEE_SCALE) if low else None
 
 

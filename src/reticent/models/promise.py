@@ -70,7 +70,7 @@ class CandidateGroups:
 
 
 def order_rows_by_group(group: np.ndarray, groups: int) -> tuple[np.ndarray, np.ndarray]:
-    """List the rows of each group, one group after another and in their own order, and where each group begins and the last ends."""
+    """List the rows of each group, one group after another, and where each group begins and the last ends."""
     offsets = np.append(0, np.cumsum(np.bincount(group, minlength=groups)))
     order = np.empty(len(group), np.int64)
     order_by_group(np.arange(len(group)), np.ascontiguousarray(group, np.int64), offsets.copy(), order)
@@ -129,7 +129,7 @@ class MechanismPromise(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Promises:
-    """What one release promises: every one of these."""
+    """The promises of one release, a conjunction."""
 
     all: tuple[Promise, ...]
     reference: Totals | None = field(default=None, compare=False, repr=False)
@@ -190,7 +190,11 @@ class Promises:
     @property
     def labels(self) -> str | None:
         """The labels that these promises need; None: any will do.  With "sets" no two groups' labels cover one person."""
-        needed = {kind: promise.name for promise in self.all if (kind := getattr(promise, "labels", None))}
+        needed: dict[str, str] = {}
+        for promise in self.all:
+            kind = getattr(promise, "labels", None)
+            if kind:
+                needed[kind] = promise.name
         if len(needed) > 1:
             sentence = " and ".join(f"{name} needs labels = {kind!r}" for kind, name in needed.items())
             raise JobError(
@@ -199,7 +203,7 @@ class Promises:
         return next(iter(needed), None)
 
     def check_labels(self, labels: str | None) -> None:
-        """Check that labels are those on which a promise about what labels cover was checked; None: the method decides later."""
+        """Check that labels are those that a promise about what labels cover needs; None: the method decides later."""
         needed = self.labels
         if labels is not None and needed not in (None, labels):
             name = next(promise.name for promise in self.all if getattr(promise, "labels", None))
@@ -216,32 +220,28 @@ class Promises:
         column. Without them the cells are the whole table's. A promise of a number of people in a group needs that
         number times the rows that one person may have.
         """
-        totals = self.reference if totals is None else totals
-        least_size = 1
+        if totals is None:
+            totals = self.reference
         reference = resolve_totals(cells, totals)
         self._require_countable_rows(max([cells.rows, *(int(column_totals.sum()) for column_totals in reference)]))
+        least_size = 1
         by_column: dict[int, list[Caps]] = {}
         for promise in self.select_shape(CountCappedPromise):
             rows_per_person = cells.rows_per_person if getattr(promise, "counts_persons", False) else 1
             if not promise.needs_sensitive:
-                least_size = max(
-                    least_size, rows_per_person * promise.caps(np.zeros(0, np.int64), NO_VALUE)[0].least_size
-                )
+                cap = promise.caps(np.zeros(0, np.int64), NO_VALUE)[0]
+                least_size = max(least_size, rows_per_person * cap.least_size)
                 continue
-            sensitive = cells.find_sensitive(promise.column)
-            caps = promise.caps(reference[sensitive], cells.sensitive[sensitive].null_code)
-            by_column.setdefault(sensitive, []).extend(
-                replace(cap, least_size=rows_per_person * cap.least_size) for cap in caps
+            column = cells.find_sensitive(promise.column)
+            column_caps = promise.caps(reference[column], cells.sensitive[column].null_code)
+            by_column.setdefault(column, []).extend(
+                replace(cap, least_size=rows_per_person * cap.least_size) for cap in column_caps
             )
         caps = tuple((column, cap) for column, column_caps in by_column.items() for cap in merge_caps(column_caps))
         # Caps without the null rows ask no more of the whole table.
         least_size = max([least_size, *(cap.least_size for _, cap in caps)])
-        return BoundPromises(
-            cells,
-            least_size,
-            caps,
-            tuple(promise.bind(cells, totals) for promise in self.select_shape(GroupCheckedPromise)),
-        )
+        checks = tuple(promise.bind(cells, totals) for promise in self.select_shape(GroupCheckedPromise))
+        return BoundPromises(cells, least_size, caps, checks)
 
     def _require_countable_rows(self, rows: int) -> None:
         """Refuse a table of so many rows that caps times counts would wrap."""
@@ -253,9 +253,9 @@ class Promises:
 
     @property
     def union_closed(self) -> bool:
-        return all(
-            getattr(promise, "union_closed", False) for promise in self.all if not isinstance(promise, MechanismPromise)
-        )
+        """Whether a union of groups that keep every promise keeps them too."""
+        about_groups = [promise for promise in self.all if not isinstance(promise, MechanismPromise)]
+        return all(getattr(promise, "union_closed", False) for promise in about_groups)
 
 
 @dataclass(frozen=True, eq=False)
@@ -282,4 +282,5 @@ class BoundPromises:
     def allow_all(self) -> bool:
         """Tell whether the whole table as one group keeps every promise: if not, no strict partition can be reached from it."""
         n = len(self.cells)
-        return bool(self.allow(CandidateGroups(self.cells, np.arange(n), self.cells.counts, np.array([0, n])))[0])
+        one_group = CandidateGroups(self.cells, np.arange(n), self.cells.counts, np.array([0, n]))
+        return bool(self.allow(one_group)[0])

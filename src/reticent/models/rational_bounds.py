@@ -26,7 +26,8 @@ def find_fraction_below(x: Fraction, limit: int, *, strictly: bool = False) -> F
     lower = Fraction(floor)
     upper = Fraction(floor + 1)
     if strictly and lower == x:
-        lower, upper = lower - 1, lower
+        lower -= 1
+        upper -= 1
     a = lower.numerator
     b = 1
     c = upper.numerator
@@ -144,10 +145,12 @@ def compute_log_sum_sign(terms: Iterable[tuple[int, int]]) -> int:
         return 0
     digits = 40
     while True:
-        lower = upper = Fraction(0)
+        lower = Fraction(0)
+        upper = Fraction(0)
         for base, e in exponents.items():
             low, high = enclose_log(Fraction(base), digits)
-            lower, upper = (lower + e * low, upper + e * high) if e > 0 else (lower + e * high, upper + e * low)
+            lower += min(e * low, e * high)
+            upper += max(e * low, e * high)
         if lower > 0 or upper < 0:
             return 1 if lower > 0 else -1
         digits *= 2

@@ -121,14 +121,10 @@ def _encode_part(frames: Frames, number: int, codes: ColumnCodings, rng: Random)
         yield found.with_columns(frame[MULTIPLICITY], pl.Series(WORD_COLUMN, (word >> np.uint64(1)).view(np.int64)))
 
 
-def draw_sample(parts: Partitions, codes: ColumnCodings, combinations: int) -> Cells:
+def draw_sample(parts: Partitions, codes: ColumnCodings, combinations: int, size: int = regions.SAMPLE_CELLS) -> Cells:
     """Return the cells of the least words, and a few more; all of them if they are few."""
     most = (1 << 63) - 1
-    limit = (
-        most
-        if combinations <= regions.SAMPLE_CELLS
-        else min(int(_SAMPLE_MARGIN * regions.SAMPLE_CELLS / combinations * 2**63), most)
-    )
+    limit = most if combinations <= size else min(int(_SAMPLE_MARGIN * size / combinations * 2**63), most)
     return codes.build_cells(pl.concat(parts.map_collect(_select_least_words, limit, doing="Drawing a sample")))
 
 

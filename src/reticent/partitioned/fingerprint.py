@@ -25,28 +25,34 @@ _PART_COLUMN = "\x00part"
 class PartitionedCountedRows(CountedRows):
     """The rows of a table in parts; it queries the parts as long as these exist."""
 
-    def __init__(self, parts: Partitions, names: Sequence[str], source: Source | None):
+    def __init__(self, parts: Partitions, names: Sequence[str], source: Source | None, sample_size: int = SAMPLE_SIZE):
         super().__init__(pl.DataFrame(schema=dict.fromkeys(names, pl.Null())), np.zeros(0, np.int64), source)
         object.__setattr__(self, "parts", parts)
+        object.__setattr__(self, "sample_size", sample_size)
 
     parts: Partitions
+    sample_size: int
 
     def hash_values(self, key: bytes) -> HashedRows:
         if key not in self._hashed:
-            self._hashed[key] = PartitionedHashedRows(self.parts, sorted(self.combinations.columns), key)
+            self._hashed[key] = PartitionedHashedRows(
+                self.parts, sorted(self.combinations.columns), key, self.sample_size
+            )
         return self._hashed[key]
 
 
 class PartitionedHashedRows(HashedRows):
     """The hashes of a table in parts, as the ledger needs them."""
 
-    def __init__(self, parts: Partitions, names: Sequence[str], key: bytes):
+    def __init__(self, parts: Partitions, names: Sequence[str], key: bytes, sample_size: int):
         super().__init__(dict.fromkeys(names, np.zeros(0, np.uint64)), np.zeros(0, np.int64))
         object.__setattr__(self, "parts", parts)
         object.__setattr__(self, "key", key)
+        object.__setattr__(self, "sample_size", sample_size)
 
     parts: Partitions
     key: bytes
+    sample_size: int
 
     @cached_property
     def rows(self) -> int:
@@ -69,14 +75,16 @@ class PartitionedHashedRows(HashedRows):
 
     @cached_property
     def content(self) -> TableFingerprint:
-        told = self.parts.map_collect(_fingerprint_part, self.key, doing="Comparing with earlier releases")
-        least = _select_least_ranked([one.sample for one in told])
+        told = self.parts.map_collect(
+            _fingerprint_part, self.key, self.sample_size, doing="Comparing with earlier releases"
+        )
+        least = _select_least_ranked([one.sample for one in told], self.sample_size)
         rate = np.inf
         kept = least
-        if sum(one.combinations for one in told) > SAMPLE_SIZE:
+        if sum(one.combinations for one in told) > self.sample_size:
             rank = least.rank
-            rate = float(rank[SAMPLE_SIZE]) / 2.0**64
-            kept = least.take_first(SAMPLE_SIZE)
+            rate = float(rank[self.sample_size]) / 2.0**64
+            kept = least.take_first(self.sample_size)
         unique, first, where = np.unique(kept.combined, return_index=True, return_inverse=True)
         counts = np.bincount(where.reshape(-1), weights=kept.counts, minlength=len(unique)).astype(np.int64)
         sums = [sum(one.sums[at] for one in told) % (1 << 64) for at in range(2)]
@@ -114,14 +122,14 @@ class PartFingerprint:
     sizes: tuple[np.ndarray, np.ndarray]
 
 
-def _select_least_ranked(samples: list[CombinationSample]) -> CombinationSample:
+def _select_least_ranked(samples: list[CombinationSample], size: int) -> CombinationSample:
     """Select the combinations of least rank from some samples, one more than are kept."""
     both = CombinationSample(
         np.concatenate([one.hashes for one in samples]),
         np.concatenate([one.combined for one in samples]),
         np.concatenate([one.counts for one in samples]),
     )
-    order = np.argsort(both.rank, kind="stable")[: SAMPLE_SIZE + 1]
+    order = np.argsort(both.rank, kind="stable")[: size + 1]
     return CombinationSample(both.hashes[order], both.combined[order], both.counts[order])
 
 
@@ -136,7 +144,7 @@ def _hash_frame(frame: pl.DataFrame, key: bytes, names: list[str] | None = None)
     return CountedRows(frame.select(columns), frame[MULTIPLICITY].to_numpy()).hash_values(key)
 
 
-def _fingerprint_part(frames: Frames, key: bytes) -> PartFingerprint:
+def _fingerprint_part(frames: Frames, key: bytes, sample_size: int) -> PartFingerprint:
     rows = many = one = other = 0
     samples: list[CombinationSample] = []
     sizes: list[tuple[np.ndarray, np.ndarray]] = []
@@ -149,9 +157,10 @@ def _fingerprint_part(frames: Frames, key: bytes) -> PartFingerprint:
         many = many + len(counts)
         one = (one + int(weighted.sum())) % (1 << 64)
         other = (other + int((weighted * (combined >> np.uint64(32))).sum())) % (1 << 64)
-        few = np.argsort(combined / counts, kind="stable")[: SAMPLE_SIZE + 1]
+        few = np.argsort(combined / counts, kind="stable")[: sample_size + 1]
         hashes = np.column_stack([column[few] for column in held.hashes.values()])
-        samples = [_select_least_ranked([*samples, CombinationSample(hashes, combined[few], counts[few])])]
+        fresh = CombinationSample(hashes, combined[few], counts[few])
+        samples = [_select_least_ranked([*samples, fresh], sample_size)]
         sizes = [_add_sizes([*sizes, np.unique(counts, return_counts=True)])]
     return PartFingerprint(rows, many, (one, other), samples[0], sizes[0])
 

@@ -45,6 +45,11 @@ MAX_READERS = 64  # tasks that read a release
 AUDIT_PART_ROWS = 1 << 20  # rows of a release that are judged in one part
 
 
+def count_audit_parts(rows: int, part_rows: int = AUDIT_PART_ROWS) -> int:
+    """Return in how many parts a release of so many rows is judged."""
+    return -(-rows // part_rows)
+
+
 @dataclass(frozen=True, eq=False)
 class PartitionedTable:
     """The counted table: combinations in parts, and how their values are coded."""
@@ -238,7 +243,7 @@ class PartitionedPlan:
         )
         by_column = label_rows.repartition(auditing.COLUMN_KEY, len(subject.quasi))
         label_parts = by_column.map_collect(auditing.measure_labels, subject, folder, doing="Auditing labels")
-        part_count = -(-totals.rows // AUDIT_PART_ROWS)
+        part_count = count_audit_parts(totals.rows)
         rows = engine.number_partitions(readers).map_partitions(
             _read_release,
             auditing.make_scatter_schema(subject),

@@ -51,12 +51,14 @@ def read_region_labels(folder: Path, region: int) -> LabelTexts:
     return pickle.loads((folder / f"region-{region}.labels").read_bytes())  # our own file, where only we can enter
 
 
-def number_labels(folder: Path, column: int, domain: Domain, regions: int) -> list[str | None]:
+def number_labels(
+    folder: Path, column: int, domain: Domain, regions: int, batch_labels: int = _LABELS_PER_BATCH
+) -> list[str | None]:
     """Number a column's labels; return those that determine the manifest's entry of the column."""
     found = {text for region in range(regions) for text in read_region_labels(folder, region)[column]}
     labels = pl.Series(_LABEL_COLUMN, list(found), dtype=pl.String).sort(nulls_last=True)
     packed = io.BytesIO()
-    labels.to_frame().write_parquet(packed, row_group_size=_LABELS_PER_BATCH)
+    labels.to_frame().write_parquet(packed, row_group_size=batch_labels)
     write_atomically(folder / f"labels-{column}.parquet", packed.getvalue())
     return select_telling_labels(domain, found)
 
@@ -66,14 +68,14 @@ def read_column_labels(folder: Path, column: int) -> pl.Series:
     return pl.read_parquet(folder / f"labels-{column}.parquet", memory_map=False, glob=False)[_LABEL_COLUMN]
 
 
-def look_up_labels(folder: Path, column: int, wanted: np.ndarray) -> pl.Series:
+def look_up_labels(folder: Path, column: int, wanted: np.ndarray, batch_labels: int = _LABELS_PER_BATCH) -> pl.Series:
     """Look up some labels of a column by their sorted numbers; the others are read, and not kept in memory."""
     import pyarrow.parquet as pq
 
     found = [pl.Series(_LABEL_COLUMN, [], pl.String)]
     start = 0
     with pq.ParquetFile(folder / f"labels-{column}.parquet") as opened:
-        for batch in opened.iter_batches(_LABELS_PER_BATCH, use_threads=False):
+        for batch in opened.iter_batches(batch_labels, use_threads=False):
             first, end = np.searchsorted(wanted, (start, start + len(batch)))
             labels = pl.Series(_LABEL_COLUMN, batch.column(0), dtype=pl.String)
             found.append(labels.gather(wanted[first:end] - start))

@@ -80,9 +80,9 @@ class RowEncoding:
         return pl.DataFrame({**found, WORD_COLUMN: word.view(np.int64), BUCKET_COLUMN: bucket})
 
 
-def choose_bucket_count(rows: int, columns: int, texts: int = 0) -> int:
+def choose_bucket_count(rows: int, columns: int, texts: int = 0, bucket_bytes: int = BUCKET_BYTES) -> int:
     """Choose the number of buckets so that one fits memory easily; `texts` are passthrough columns, estimated at 24 bytes a value."""
-    return min(max(-(-rows * (4 * columns + 24 * texts + 12) // BUCKET_BYTES), 1), MAX_BUCKETS)
+    return min(max(-(-rows * (4 * columns + 24 * texts + 12) // bucket_bytes), 1), MAX_BUCKETS)
 
 
 def expand_regions(parts: Partitions, writing: RowEncoding) -> Partitions:

@@ -79,7 +79,8 @@ class AnatomizedWriter(GroupedWriter):
         return group, value, quota
 
     def _build_sensitive_rows(self, published: np.ndarray) -> FileRows:
-        recipe, domain = self.recipe, self.recipe.cells.sensitive[0]
+        recipe = self.recipe
+        domain = self.recipe.cells.sensitive[0]
         group, value, quota = self._listed
         used = value if recipe.values is not None else recipe.cells.values[published, 0]
         pieces = InMemoryRows.from_frame(

@@ -43,7 +43,8 @@ class GroupedWriter:
 
     def build_quasi_rows(self, pieces: RowBatches) -> FileRows:
         """Build the rows: exact quasi-identifiers, passthrough columns and the group."""
-        recipe, published = self.recipe, find_published_cells(self.recipe)
+        recipe = self.recipe
+        published = find_published_cells(self.recipe)
         columns: dict[str, Any] = dict(pieces.beside)
         for column_index, domain in enumerate(recipe.cells.quasi):
             columns[domain.name] = CodedColumn.from_entries(

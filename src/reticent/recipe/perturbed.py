@@ -35,7 +35,8 @@ class PerturbedWriter:
 
     def frames(self, pieces: RowBatches) -> dict[str, FileRows]:
         """Build the data file, columns in the source's order."""
-        recipe, published = self.recipe, find_published_cells(self.recipe)
+        recipe = self.recipe
+        published = find_published_cells(self.recipe)
         columns: dict[str, Any] = dict(pieces.beside)
         for column_index, domain in enumerate(recipe.cells.quasi):
             columns[domain.name] = CodedColumn.from_entries(
@@ -50,7 +51,8 @@ class PerturbedWriter:
 
     def fields(self, types: Mapping[str, str]) -> dict[str, Any]:
         """Build schema, values, matrix and, where no row is withheld, the overall distribution."""
-        recipe, cells = self.recipe, self.recipe.cells
+        recipe = self.recipe
+        cells = self.recipe.cells
         number_of = {
             entry: to_json_number(Fraction(entry, recipe.matrix_denominator))
             for entry in {e for row in recipe.matrix for e in row}

@@ -63,7 +63,8 @@ class SampledWriter:
         return {"groups": len(sizes), "smallest": int(sizes.min(initial=rows)), "ail": loss}
 
     def frames(self, pieces: RowBatches) -> dict[str, FileRows]:
-        recipe, entries = self.recipe, self.recipe.published_entries
+        recipe = self.recipe
+        entries = self.recipe.published_entries
         columns: dict[str, Any] = {}
         for column_index, domain in enumerate(recipe.cells.quasi):
             texts = pl.Series(domain.name, self.labels.texts[column_index], dtype=pl.String)

@@ -152,7 +152,13 @@ def list_schemas(manifest: Manifest) -> dict[str, Schema]:
     )
 
 
-def read_needed(folder: Path, manifest: Manifest, needed: Mapping[str, NeededColumns]) -> dict[str, pl.DataFrame]:
+def read_needed(
+    folder: Path,
+    manifest: Manifest,
+    needed: Mapping[str, NeededColumns],
+    max_values: int = MAX_VALUES_COUNTED,
+    min_rows_alike: int = MIN_ROWS_ALIKE,
+) -> dict[str, pl.DataFrame]:
     """The data files that a question needs, and of each the columns that it needs.
 
     Where counts suffice, a table has its distinct rows and how often each occurs, as the column COUNT, and rows are read as a stream.
@@ -160,21 +166,24 @@ def read_needed(folder: Path, manifest: Manifest, needed: Mapping[str, NeededCol
     """
     schemas = list_schemas(manifest)
     files = find_data_files(folder, manifest)
+    max_distinct = max(max_values, manifest.rows // min_rows_alike)
     found = {
-        name: _read_columns(files[name], schemas[name], columns, manifest.rows) for name, columns in needed.items()
+        name: _read_columns(files[name], schemas[name], columns, manifest.rows, (max_values, max_distinct))
+        for name, columns in needed.items()
     }
     reader_for(manifest.kind).check_tables(found, manifest)
     return found
 
 
-def _read_columns(file: DataFile, schema: Schema, needed: NeededColumns, rows: int) -> pl.DataFrame:
+def _read_columns(
+    file: DataFile, schema: Schema, needed: NeededColumns, rows: int, limits: tuple[int, int]
+) -> pl.DataFrame:
     if not needed.counted:
         return read_data(file, schema, needed.names)
     if not needed.names:
         return pl.DataFrame({ROW_COUNT_COLUMN: [rows]}, schema={ROW_COUNT_COLUMN: pl.Int64})
     try:
-        most = max(MAX_VALUES_COUNTED, rows // MIN_ROWS_ALIKE)
-        distinct, times = count_distinct_rows(file, schema, needed.names, limits=(MAX_VALUES_COUNTED, most))
+        distinct, times = count_distinct_rows(file, schema, needed.names, limits=limits)
     except TooManyDistinct:
         return read_data(file, schema, needed.names)
     return distinct.with_columns(pl.Series(ROW_COUNT_COLUMN, times))

@@ -67,6 +67,7 @@ class Release:
         self.folder = folder
         self.manifest = manifest
         self._publication = publication  # None for a release that was opened
+        self._max_rows_read = MAX_ROWS_READ
         self._ledger: Ledger | str | Path | None = None
         self._question_cache: dict[str, Any] = {}  # what questions found of the tables
         self._partial: dict[tuple[tuple[str, NeededColumns], ...], tuple[dict[str, pl.DataFrame], dict[str, Any]]] = {}
@@ -168,7 +169,7 @@ class Release:
         A large release is not read whole: only the needed columns of each file are read, as counts of distinct rows if
         these suffice, and cached for the next questions about the same columns.
         """
-        if self.manifest.rows < MAX_ROWS_READ or "tables" in self.__dict__:
+        if self.manifest.rows < self._max_rows_read or "tables" in self.__dict__:
             return self.tables, self._question_cache
         from reticent.query.run import find_asked_columns
 

@@ -29,14 +29,14 @@ def make_table(
     caption: str, head: Sequence[str], rows: Iterable[Sequence[Any]], bars: tuple[int, int] | None = None
 ) -> Block:
     """Make a table; `bars` are the columns that label and measure the bars of its chart."""
-    found: Block = {
+    block: Block = {
         "table": {
             "caption": caption,
             "head": list(head),
             "rows": [[convert_to_plain(cell) for cell in row] for row in rows],
         }
     }
-    return found if bars is None else {**found, "chart": {"labels": bars[0], "values": bars[1]}}
+    return block if bars is None else {**block, "chart": {"labels": bars[0], "values": bars[1]}}
 
 
 def make_section(name: str, title: str, *parts: Block | None) -> dict[str, Any]:

@@ -50,10 +50,10 @@ def build_distribution_section(release: Release) -> dict[str, Any]:
     labelled = reader_for(release.manifest.kind).labelled
     for column in columns[:MAX_COLUMNS_SHOWN]:
         sensitive = column.role == "sensitive"
-        shown = (
+        block = (
             _show_sensitive(release, column.name, floor) if sensitive else _show_column(frame, column, floor, labelled)
         )
-        parts.append(shown)
+        parts.append(block)
     if len(columns) > MAX_COLUMNS_SHOWN:
         parts.append(
             make_text(f"{len(columns) - MAX_COLUMNS_SHOWN:,} further columns are published and not shown here.")
@@ -63,8 +63,8 @@ def build_distribution_section(release: Release) -> dict[str, Any]:
 
 def find_row_floor(release: Release) -> int:
     """Find the number of rows that a named value has at least: the greatest k that is promised, or five."""
-    asked = [promise.parameters["k"] for promise in release.manifest.promises if "k" in promise.parameters]
-    return max([MIN_ROWS_PER_VALUE, *(math.ceil(parse_fraction(k)) for k in asked)])
+    promised = [promise.parameters["k"] for promise in release.manifest.promises if "k" in promise.parameters]
+    return max([MIN_ROWS_PER_VALUE, *(math.ceil(parse_fraction(k)) for k in promised)])
 
 
 def _show_sensitive(release: Release, name: str, floor: int) -> Block:
@@ -80,7 +80,7 @@ def _rename_counts(counts: pl.DataFrame) -> pl.DataFrame:
 
 
 def _show_column(frame: pl.DataFrame, column: Any, floor: int, labelled: bool) -> Block:
-    """Labels that are ranges by their middle where there are many, else each value or label by itself."""
+    """Show labels that are ranges by their middle if there are many, else each value or label by itself."""
     ends = (f"{column.name}_lower", f"{column.name}_upper")
     labelled = labelled and column.role == "quasi-identifying"
     ordered = column.role == "quasi-identifying" and column.type != "categorical" and set(ends) <= set(frame.columns)
@@ -119,10 +119,12 @@ def _make_middle_expression(frame: pl.DataFrame, lower: str, upper: str) -> pl.E
     return (ends[0].cast(pl.Float64) + ends[1].cast(pl.Float64)) / 2
 
 
-def _show_counts(name: str, counts: pl.DataFrame, floor: int, left: list[tuple[str, int]] | None = None) -> Block:
+def _show_counts(
+    name: str, counts: pl.DataFrame, floor: int, without_number: list[tuple[str, int]] | None = None
+) -> Block:
     """Show bins of numbers of many values, else the most frequent values.
 
-    `left` are rows that have no number, by the reason.
+    `without_number` are rows that have no number, by the reason.
     """
     rows = int(counts["count"].sum())
     if counts["value"].dtype in (pl.Date, pl.Datetime) and counts.height > MAX_NAMED_VALUES:
@@ -130,10 +132,10 @@ def _show_counts(name: str, counts: pl.DataFrame, floor: int, left: list[tuple[s
         counts = counts.group_by(pl.col("value").dt.year()).agg(pl.col("count").sum())
     if counts["value"].dtype.is_numeric() and counts.height > MAX_NAMED_VALUES:
         numbers = counts.with_columns(pl.col("value").cast(pl.Float64).fill_nan(None))
-        held = numbers.filter(pl.col("value").is_finite())
-        if held.height:
-            left = _count_without_number(numbers) if left is None else left
-            return _show_bins(name, held["value"].to_numpy(), held["count"].to_numpy(), rows, floor, left)
+        finite = numbers.filter(pl.col("value").is_finite())
+        if finite.height:
+            without_number = _count_without_number(numbers) if without_number is None else without_number
+            return _show_bins(name, finite["value"].to_numpy(), finite["count"].to_numpy(), rows, floor, without_number)
     return _show_named_values(name, counts, rows, floor)
 
 
@@ -148,10 +150,10 @@ def _show_named_values(name: str, counts: pl.DataFrame, rows: int, floor: int) -
     """Show the most frequent values, and how many rows hold another."""
     spelled = counts.select(value=pl.col("value").cast(pl.String, strict=False), count=pl.col("count").cast(pl.Int64))
     ordered = spelled.sort("count", "value", descending=[True, False], nulls_last=True)
-    shown = ordered.filter(pl.col("count") >= floor).head(MAX_NAMED_VALUES)
-    listed = [(_spell_value(value), count) for value, count in shown.iter_rows()]
-    if left := rows - sum(count for _, count in listed):
-        listed.append((f"{OTHERS_LABEL} ({ordered.height - len(listed):,})", left))
+    frequent = ordered.filter(pl.col("count") >= floor).head(MAX_NAMED_VALUES)
+    listed = [(_spell_value(value), count) for value, count in frequent.iter_rows()]
+    if other_rows := rows - sum(count for _, count in listed):
+        listed.append((f"{OTHERS_LABEL} ({ordered.height - len(listed):,})", other_rows))
     return _make_count_table(name, "value", listed, rows)
 
 
@@ -163,30 +165,32 @@ def _spell_value(value: str | None) -> str:
 
 
 def _show_bins(
-    name: str, values: np.ndarray, counts: np.ndarray, rows: int, floor: int, left: list[tuple[str, int]]
+    name: str, values: np.ndarray, counts: np.ndarray, rows: int, floor: int, without_number: list[tuple[str, int]]
 ) -> Block:
     """Show rows in bins with round ends: numbers as they are, ranges by their middle.
 
     Rows without a number come after them.
     """
     step = _choose_round_step(float(values.min()), float(values.max()))
-    at = np.floor(values / step).astype(np.int64)
-    found: list[tuple[int, int, int]] = []
-    for number in range(int(at.min()), int(at.max()) + 1):
-        held = int(counts[at == number].sum())
-        if found and (found[-1][2] < floor or held < floor):
-            held = held + found[-1][2]
-            start = found.pop()[0]
-            found.append((start, number + 1, held))
+    bin_of_value = np.floor(values / step).astype(np.int64)
+    bins: list[tuple[int, int, int]] = []
+    for number in range(int(bin_of_value.min()), int(bin_of_value.max()) + 1):
+        bin_rows = int(counts[bin_of_value == number].sum())
+        if bins and (bins[-1][2] < floor or bin_rows < floor):
+            bin_rows = bin_rows + bins[-1][2]
+            start = bins.pop()[0]
+            bins.append((start, number + 1, bin_rows))
         else:
-            found.append((number, number + 1, held))
-    listed = [(f"{_format_end(low, step)} to under {_format_end(high, step)}", held) for low, high, held in found]
-    return _make_count_table(name, "range, or range of the label's middle", [*listed, *left], rows)
+            bins.append((number, number + 1, bin_rows))
+    listed = [
+        (f"{_format_end(low, step)} to under {_format_end(high, step)}", bin_rows) for low, high, bin_rows in bins
+    ]
+    return _make_count_table(name, "range, or range of the label's middle", [*listed, *without_number], rows)
 
 
-def _make_count_table(name: str, what: str, listed: list[tuple[str, int]], rows: int) -> Block:
+def _make_count_table(name: str, heading: str, listed: list[tuple[str, int]], rows: int) -> Block:
     shares = [(label, count, f"{count / rows:.1%}") for label, count in listed]
-    return make_table(f"{name}: {rows:,} rows", (what, "rows", "share"), shares, bars=(0, 1))
+    return make_table(f"{name}: {rows:,} rows", (heading, "rows", "share"), shares, bars=(0, 1))
 
 
 def _choose_round_step(low: float, high: float) -> float:

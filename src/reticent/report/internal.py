@@ -64,6 +64,16 @@ ATTACK_TABLE_HEAD = (
     "promised",
     "a promise speaks of it",
 )
+MAX_WORST_GROUPS = 10
+MAX_VALUES_LISTED = 15
+SHARE_STEPS = 10
+"""The most groups and values that are listed, and the number of steps of shares."""
+QUERY_COUNT = 1_000
+QUERY_SEED = 1
+QUERY_SHAPES = ((1, 0.1), (2, 0.1), (3, 0.1), (2, 0.05), (2, 0.2))
+"""Columns in a question, and the share of the rows that it would select if rows were spread evenly."""
+PACKAGES = ("reticent", "numpy", "polars", "pyarrow", "randomgen", "altair", "vl-convert-python")
+MAX_JOB_LETTERS = 20_000  # letters of a job
 
 
 def build_attack_section(
@@ -87,23 +97,23 @@ def build_attack_section(
     rows: list[tuple[Any, ...]] = []
     persons: int | None = None
     for outcome in series.outcomes:
-        found = outcome.to_dict()
-        persons = persons or found.get("persons")
-        row = catalogue.ATTACKS[found["attack"]]
-        told = ", ".join(row.select_promises(promised)) or "no"
+        outcome_fields = outcome.to_dict()
+        persons = persons or outcome_fields.get("persons")
+        row = catalogue.ATTACKS[outcome_fields["attack"]]
+        covering_promises = ", ".join(row.select_promises(promised)) or "no"
         rows.append(
             (
-                found["attack"],
+                outcome_fields["attack"],
                 row.adversary,
-                found["targets"],
-                found["success"],
-                found["baseline"],
-                found["worst_posterior"],
-                found["promised"],
-                told,
+                outcome_fields["targets"],
+                outcome_fields["success"],
+                outcome_fields["baseline"],
+                outcome_fields["worst_posterior"],
+                outcome_fields["promised"],
+                covering_promises,
             )
         )
-    left = series.skipped
+    skipped = series.skipped
     return make_section(
         "attacks",
         "Attacks",
@@ -115,148 +125,33 @@ def build_attack_section(
         make_table("Adversaries that were tried", ATTACK_TABLE_HEAD, rows)
         if rows
         else make_text("No attack applies to this release."),
-        make_text("Not tried:") if left else None,
-        make_list(f"{', '.join(names)}: {why}" for why, names in left.items()) if left else None,
+        make_text("Not tried:") if skipped else None,
+        make_list(f"{', '.join(names)}: {why}" for why, names in skipped.items()) if skipped else None,
     )
-
-
-def _describe_row_targets(release: Release, persons: int | None) -> str:
-    people = "how many people that are is not known" if persons is None else f"they are those of {persons:,} people"
-    return f"Targets are rows, and a person may have {release.manifest.rows_per_person:,} of them: {people}."
 
 
 def collect_assumed_beliefs(release: Release, name: str) -> dict[str, Any]:
     """Collect the prior beliefs that the promises assume of an adversary, where the attack takes them."""
     words = {"lambda": "lambda_", "rho1": "rho1"} if name == "corruption" else {}
     stated = [promise.parameters for promise in release.manifest.promises]
-    return {word: given[key] for key, word in words.items() for given in stated if key in given}
+    return {word: parameters[key] for key, word in words.items() for parameters in stated if key in parameters}
 
 
-MAX_WORST_GROUPS = 10
-MAX_VALUES_LISTED = 15
-SHARE_STEPS = 10
-"""The most groups and values that are listed, and the number of steps of shares."""
-
-
-def build_group_sections(seen: Any, cells: Any) -> Iterator[dict[str, Any]]:
-    if isinstance(seen, str):
-        yield make_section("groups", "Worst groups", make_text(seen))
+def build_group_sections(view: Any, cells: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(view, str):
+        yield make_section("groups", "Worst groups", make_text(view))
         return
-    held = seen.counts[seen.counts.sum(axis=1) > 0]
-    kept = np.flatnonzero(seen.counts.sum(axis=1) > 0)
-    sizes = held.sum(axis=1)
-    shares = held / sizes[:, None]
-    yield _build_worst_groups(seen, cells, kept, sizes, shares)
-    yield _build_value_spread(cells, held, sizes, shares)
+    counts = view.counts[view.counts.sum(axis=1) > 0]
+    occupied = np.flatnonzero(view.counts.sum(axis=1) > 0)
+    sizes = counts.sum(axis=1)
+    shares = counts / sizes[:, None]
+    yield _build_worst_groups(view, cells, occupied, sizes, shares)
+    yield _build_value_spread(cells, counts, sizes, shares)
 
 
-def _build_worst_groups(
-    seen: Any, cells: Cells, kept: np.ndarray, sizes: np.ndarray, shares: np.ndarray
-) -> dict[str, Any]:
-    """Build the table of the groups that reveal the most of one value; of equal ones, the smaller first."""
-    names = _list_value_names(cells)
-    overall = (shares * sizes[:, None]).sum(axis=0) / sizes.sum()
-    order = np.lexsort((kept, sizes, -shares.max(axis=1)))[:MAX_WORST_GROUPS]
-    rows = []
-    for at in order:
-        value = int(shares[at].argmax())
-        rows.append(
-            (
-                _label_group(seen, cells, int(kept[at])),
-                int(sizes[at]),
-                names[value],
-                float(shares[at, value]),
-                float(overall[value]),
-            )
-        )
-    size, groups = np.unique(sizes, return_counts=True)
-    smallest = [(int(one), int(many)) for one, many in zip(size[:SHARE_STEPS], groups[:SHARE_STEPS], strict=True)]
-    return make_section(
-        "groups",
-        "Worst groups",
-        make_text(
-            f"{len(sizes):,} groups; the smallest has {int(sizes.min()):,} rows, the largest {int(sizes.max()):,}."
-        ),
-        make_table(
-            "Groups that say the most of one value",
-            ("group", "rows", "most frequent value", "its share", "its share overall"),
-            rows,
-        ),
-        make_table("The smallest groups", ("rows in the group", "groups"), smallest),
-    )
-
-
-def _build_value_spread(cells: Cells, held: np.ndarray, sizes: np.ndarray, shares: np.ndarray) -> dict[str, Any]:
-    """Build the tables of how the share of each value varies over the groups, and how many rows are in groups that
-    reveal much.
-    """
-    top = np.minimum((shares.max(axis=1) * SHARE_STEPS).astype(np.int64), SHARE_STEPS - 1)
-    rows = np.bincount(top, weights=sizes, minlength=SHARE_STEPS).astype(np.int64)
-    steps = [
-        (f"{at * 100 // SHARE_STEPS} % to under {(at + 1) * 100 // SHARE_STEPS} %", int(rows[at]))
-        for at in range(SHARE_STEPS)
-    ]
-    steps[-1] = (f"{(SHARE_STEPS - 1) * 100 // SHARE_STEPS} % to 100 %", steps[-1][1])
-    total = held.sum(axis=0)
-    names = _list_value_names(cells)
-    listed = np.lexsort((np.arange(len(total)), -total))[:MAX_VALUES_LISTED]
-    values = [
-        (
-            names[at],
-            int(total[at]),
-            float(total[at] / sizes.sum()),
-            float(shares[:, at].min()),
-            float(np.median(shares[:, at])),
-            float(shares[:, at].max()),
-        )
-        for at in listed
-        if total[at]
-    ]
-    name = cells.sensitive[0].name
-    return make_section(
-        "sensitive",
-        "The sensitive values by group",
-        make_table(
-            f"{name}: rows by the share of the most frequent value in their group",
-            ("share", "rows"),
-            steps,
-            bars=(0, 1),
-        ),
-        make_table(
-            f"{name}: the share of each value in the groups",
-            ("value", "rows", "overall", "least", "median", "most"),
-            values,
-        ),
-    )
-
-
-def _list_value_names(cells: Cells) -> list[str]:
-    domain = cells.sensitive[0]
-    return [*domain.texts, *(["(missing)"] if domain.null else [])]
-
-
-def _label_group(seen: Any, cells: Cells, group: int) -> str:
-    """Name a group by its labels where it has some, else by its number."""
-    if not isinstance(seen, Boxes):
-        return f"group {group:,}"
-    ends = [
-        (seen.first[axis, group : group + 1], seen.last[axis, group : group + 1]) for axis in range(len(cells.quasi))
-    ]
-    spans = [domain.labels(low, high)[0] for domain, (low, high) in zip(cells.quasi, ends, strict=True)]
-    return ", ".join(
-        f"{domain.name} {'missing' if span is None else span}" for domain, span in zip(cells.quasi, spans, strict=True)
-    )
-
-
-QUERY_COUNT = 1_000
-QUERY_SEED = 1
-QUERY_SHAPES = ((1, 0.1), (2, 0.1), (3, 0.1), (2, 0.05), (2, 0.2))
-"""Columns in a question, and the share of the rows that it would select if rows were spread evenly."""
-
-
-def build_loss_section(release: Release, found: Mapping[str, Any], cells: Cells | str) -> dict[str, Any]:
+def build_loss_section(release: Release, report: Mapping[str, Any], cells: Cells | str) -> dict[str, Any]:
     """Build the section on information loss; `cells` is a text (the reason) where the source was not counted."""
-    lost = found["utility"].get("ail_by_column") or {}
+    lost = report["utility"].get("ail_by_column") or {}
     frame = release.frame()
     sizes = {} if isinstance(cells, str) else {domain.name: domain.size for domain in cells.quasi}
     names = [column.name for column in release.manifest.find_columns_with_role(Role.QUASI)]
@@ -300,25 +195,25 @@ def build_utility_section(release: Release, cells: Cells | str) -> dict[str, Any
         return make_section("utility", "Utility", make_text(f"Random questions were not asked. {error.what}"))
     rng = np.random.default_rng(QUERY_SEED)
     rows = []
-    found = []
+    answers = []
     for predicates, selectivity in QUERY_SHAPES:
         if predicates > len(cells.quasi):
             continue
-        asked = Workload.draw(cells, predicates=predicates, selectivity=selectivity, queries=QUERY_COUNT, rng=rng)
-        selected = asked.histograms(cells)
-        true = asked.exact(cells, selected)
-        estimate = ask(asked)
-        baseline = asked.baseline(cells, selected)
+        workload = Workload.draw(cells, predicates=predicates, selectivity=selectivity, queries=QUERY_COUNT, rng=rng)
+        selected = workload.histograms(cells)
+        truth = workload.exact(cells, selected)
+        estimate = ask(workload)
+        baseline = workload.baseline(cells, selected)
         rows.append(
             (
                 predicates,
                 selectivity,
-                _replace_nan(median_relative_error(estimate, true)),
-                _replace_nan(mean_relative_error(estimate, true)),
-                _replace_nan(median_relative_error(baseline, true)),
+                _replace_nan(median_relative_error(estimate, truth)),
+                _replace_nan(mean_relative_error(estimate, truth)),
+                _replace_nan(median_relative_error(baseline, truth)),
             )
         )
-        found.append((estimate, true))
+        answers.append((estimate, truth))
     head = ("columns asked about", "selectivity", "median error", "mean error", "median error without groups")
     return make_section(
         "utility",
@@ -329,46 +224,9 @@ def build_utility_section(release: Release, cells: Cells | str) -> dict[str, Any
             "beside the overall distribution of the sensitive column."
         ),
         make_table("Relative error of counts", head, rows),
-        _build_selectivity_table(found, cells.rows),
+        _build_selectivity_table(answers, cells.rows),
         _build_range_table(release, cells),
     )
-
-
-def _build_selectivity_table(found: Sequence[tuple[np.ndarray, np.ndarray]], rows: int) -> Block:
-    """Build the table of errors by selectivity, from pairs of estimates and truths: questions that few rows answer are
-    answered worst.
-    """
-    estimate, true = (np.concatenate(side) for side in zip(*found, strict=True))
-    lines = [
-        (
-            f"{line['above']:g} to {line['until']:g}",
-            line["queries"],
-            _replace_nan(line["median"]),
-            _replace_nan(line["mean"]),
-        )
-        for line in group_errors_by_selectivity(estimate, true, rows)
-    ]
-    return make_table(
-        "The same by the share of rows selected", ("share", "questions", "median error", "mean error"), lines
-    )
-
-
-def _build_range_table(release: Release, cells: Cells) -> Block | None:
-    """Build the table of how wide the guaranteed range of an average is; None where the kind gives none."""
-    found = measure_average_ranges(release.tables, release.manifest, cells, QUERY_SEED)
-    if found is None:
-        return None
-    head = ("column", "questions", "median width", "mean width")
-    line = (found["column"], found["queries"], found["median"], found["mean"])
-    return make_table("Guaranteed ranges of averages, as shares of the column's span", head, [line])
-
-
-def _replace_nan(value: float) -> float | None:
-    return None if np.isnan(value) else value
-
-
-PACKAGES = ("reticent", "numpy", "polars", "pyarrow", "randomgen", "altair", "vl-convert-python")
-MAX_JOB_LETTERS = 20_000  # letters of a job
 
 
 def build_internal_facts(
@@ -379,15 +237,15 @@ def build_internal_facts(
     budget: float | None = None,
 ) -> dict[str, Any]:
     """Build all facts of the internal edition; attacks take about `budget` CPU seconds at most."""
-    read, frame = resolve_source(release, source, missing=missing)
-    data = read if frame is None else frame
+    resolved_source, frame = resolve_source(release, source, missing=missing)
+    data = resolved_source if frame is None else frame
     progress(ProgressEvent("auditing against the source", 0))
-    found = audit(release, source=data, missing=missing).to_dict()
+    report = audit(release, source=data, missing=missing).to_dict()
     progress(ProgressEvent("measuring risks", 0.15))
-    before = compute_risk_before(release, data, missing=read.missing).to_dict()
+    before = compute_risk_before(release, data, missing=resolved_source.missing).to_dict()
     progress(ProgressEvent("counting the source", 0.25))
-    cells = _count_source(release, data, read.missing)
-    seen = cells if isinstance(cells, str) else _view_release(release, cells)
+    cells = _count_source(release, data, resolved_source.missing)
+    view = cells if isinstance(cells, str) else _view_release(release, cells)
     return {
         "edition": "internal",
         "title": f"{release.manifest.kind.capitalize()} release of {release.manifest.rows:,} rows: for its owner",
@@ -395,14 +253,14 @@ def build_internal_facts(
         "lead": [
             "Never to be handed out: this page tells what the release keeps back.",
             *_describe_lost_promises(release),
-            *found.get("source", {}).get("sentences", ()),
+            *report.get("source", {}).get("sentences", ()),
         ],
         "sections": [
-            build_recount_section(found),
-            _build_risk_section(before, found.get("risk")),
-            build_attack_section(release, data, read.missing, scale_progress(progress, 0.3, 0.8), budget),
-            *build_group_sections(seen, cells),
-            build_loss_section(release, found, cells),
+            build_recount_section(report),
+            _build_risk_section(before, report.get("risk")),
+            build_attack_section(release, data, resolved_source.missing, scale_progress(progress, 0.3, 0.8), budget),
+            *build_group_sections(view, cells),
+            build_loss_section(release, report, cells),
             build_utility_section(release, cells),
             build_distribution_section(release),
             build_method_section(release),
@@ -411,6 +269,127 @@ def build_internal_facts(
             _build_earlier_section(release),
         ],
     }
+
+
+def _describe_row_targets(release: Release, persons: int | None) -> str:
+    people = "how many people that are is not known" if persons is None else f"they are those of {persons:,} people"
+    return f"Targets are rows, and a person may have {release.manifest.rows_per_person:,} of them: {people}."
+
+
+def _build_worst_groups(
+    view: Any, cells: Cells, occupied: np.ndarray, sizes: np.ndarray, shares: np.ndarray
+) -> dict[str, Any]:
+    """Build the table of the groups that reveal the most of one value; of equal ones, the smaller first."""
+    names = _list_value_names(cells)
+    overall = (shares * sizes[:, None]).sum(axis=0) / sizes.sum()
+    order = np.lexsort((occupied, sizes, -shares.max(axis=1)))[:MAX_WORST_GROUPS]
+    rows = []
+    for position in order:
+        value = int(shares[position].argmax())
+        rows.append(
+            (
+                _label_group(view, cells, int(occupied[position])),
+                int(sizes[position]),
+                names[value],
+                float(shares[position, value]),
+                float(overall[value]),
+            )
+        )
+    size, groups = np.unique(sizes, return_counts=True)
+    smallest = [
+        (int(group_size), int(group_count))
+        for group_size, group_count in zip(size[:SHARE_STEPS], groups[:SHARE_STEPS], strict=True)
+    ]
+    return make_section(
+        "groups",
+        "Worst groups",
+        make_text(
+            f"{len(sizes):,} groups; the smallest has {int(sizes.min()):,} rows, the largest {int(sizes.max()):,}."
+        ),
+        make_table(
+            "Groups that say the most of one value",
+            ("group", "rows", "most frequent value", "its share", "its share overall"),
+            rows,
+        ),
+        make_table("The smallest groups", ("rows in the group", "groups"), smallest),
+    )
+
+
+def _build_value_spread(cells: Cells, counts: np.ndarray, sizes: np.ndarray, shares: np.ndarray) -> dict[str, Any]:
+    """Build the tables of how the share of each value varies over the groups, and how many rows are in groups that
+    reveal much.
+    """
+    top = np.minimum((shares.max(axis=1) * SHARE_STEPS).astype(np.int64), SHARE_STEPS - 1)
+    rows = np.bincount(top, weights=sizes, minlength=SHARE_STEPS).astype(np.int64)
+    steps = [
+        (f"{number * 100 // SHARE_STEPS} % to under {(number + 1) * 100 // SHARE_STEPS} %", int(rows[number]))
+        for number in range(SHARE_STEPS)
+    ]
+    steps[-1] = (f"{(SHARE_STEPS - 1) * 100 // SHARE_STEPS} % to 100 %", steps[-1][1])
+    total = counts.sum(axis=0)
+    names = _list_value_names(cells)
+    listed = np.lexsort((np.arange(len(total)), -total))[:MAX_VALUES_LISTED]
+    values = [
+        (
+            names[number],
+            int(total[number]),
+            float(total[number] / sizes.sum()),
+            float(shares[:, number].min()),
+            float(np.median(shares[:, number])),
+            float(shares[:, number].max()),
+        )
+        for number in listed
+        if total[number]
+    ]
+    name = cells.sensitive[0].name
+    return make_section(
+        "sensitive",
+        "The sensitive values by group",
+        make_table(
+            f"{name}: rows by the share of the most frequent value in their group",
+            ("share", "rows"),
+            steps,
+            bars=(0, 1),
+        ),
+        make_table(
+            f"{name}: the share of each value in the groups",
+            ("value", "rows", "overall", "least", "median", "most"),
+            values,
+        ),
+    )
+
+
+def _replace_nan(value: float) -> float | None:
+    return None if np.isnan(value) else value
+
+
+def _build_selectivity_table(answers: Sequence[tuple[np.ndarray, np.ndarray]], rows: int) -> Block:
+    """Build the table of errors by selectivity, from pairs of estimates and truths: questions that few rows answer are
+    answered worst.
+    """
+    estimate, truth = (np.concatenate(side) for side in zip(*answers, strict=True))
+    lines = [
+        (
+            f"{line['above']:g} to {line['until']:g}",
+            line["queries"],
+            _replace_nan(line["median"]),
+            _replace_nan(line["mean"]),
+        )
+        for line in group_errors_by_selectivity(estimate, truth, rows)
+    ]
+    return make_table(
+        "The same by the share of rows selected", ("share", "questions", "median error", "mean error"), lines
+    )
+
+
+def _build_range_table(release: Release, cells: Cells) -> Block | None:
+    """Build the table of how wide the guaranteed range of an average is; None where the kind gives none."""
+    widths = measure_average_ranges(release.tables, release.manifest, cells, QUERY_SEED)
+    if widths is None:
+        return None
+    head = ("column", "questions", "median width", "mean width")
+    line = (widths["column"], widths["queries"], widths["median"], widths["mean"])
+    return make_table("Guaranteed ranges of averages, as shares of the column's span", head, [line])
 
 
 def _count_source(release: Release, data: Any, missing: tuple[str, ...]) -> Cells | str:
@@ -427,6 +406,12 @@ def _view_release(release: Release, cells: Any) -> Any:
         return release.sight(cells)
     except RequestError as error:
         return error.what
+
+
+def _describe_lost_promises(release: Release) -> list[str]:
+    """Describe, as one line, the promises that no longer hold where earlier releases of the same people are out."""
+    lost = summarize_lost_promises(Ledger.open().find_joined_entries(Path(release.folder)))
+    return [] if lost is None else [f"What is found below is of this release alone; {lost}."]
 
 
 def _build_risk_section(before: Mapping[str, Any], after: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -446,7 +431,10 @@ def _build_risk_section(before: Mapping[str, Any], after: Mapping[str, Any] | No
         (name, convert_to_plain(source), convert_to_plain(release))
         for name, (source, release) in zip(names, columns, strict=True)
     ]
-    telling = [(" and ".join(one["columns"]), one["distinction"], one["separation"]) for one in before["columns"][:10]]
+    distinguishing = [
+        (" and ".join(columns_entry["columns"]), columns_entry["distinction"], columns_entry["separation"])
+        for columns_entry in before["columns"][:10]
+    ]
     return make_section(
         "risks",
         "Risks before and after",
@@ -456,36 +444,9 @@ def _build_risk_section(before: Mapping[str, Any], after: Mapping[str, Any] | No
             ("measure", "source", "release"),
             [row for row in rows if several or not row[0].startswith("people")],
         ),
-        make_table("Which columns of the source tell people apart", ("columns", "distinction", "separation"), telling),
-    )
-
-
-def _list_measures(found: Mapping[str, Any] | None) -> list[Any]:
-    """List the measures of a table, in the order of the rows that name them; no people where they were not counted."""
-    if found is None:
-        return [None] * 8
-    prosecutor = found["prosecutor"]
-    people = found.get("people", {})
-    return [
-        found["rows"],
-        people.get("count"),
-        found["groups"],
-        prosecutor["highest"],
-        prosecutor["average"],
-        prosecutor["at_risk"],
-        people.get("at_risk"),
-        found["sample_uniques"],
-    ]
-
-
-def _describe_counting(before: Mapping[str, Any], after: Mapping[str, Any] | None) -> str:
-    most = (after or before).get("rows_per_person", 1)
-    if most == 1 and "people" not in before:
-        return "The risk of a row is one divided by how many rows read the same in every quasi-identifier."
-    counted = "" if "people" in before else " So it is in the source, where no column says whose a row is."
-    return (
-        "The risk of a row is one divided by how many people have rows that read the same in every quasi-identifier. The release "
-        f"does not say whose a row is: its rows are taken to be those of as few people as can be, {most:,} of each.{counted}"
+        make_table(
+            "Which columns of the source tell people apart", ("columns", "distinction", "separation"), distinguishing
+        ),
     )
 
 
@@ -497,12 +458,14 @@ def _build_job_section(release: Release) -> dict[str, Any]:
             words = (notes / JOB_FILE).read_text(encoding="utf-8")
     if words is None:
         return make_section("job", "The job", make_text("The owner's folder beside the release keeps no job of it."))
-    more = make_text(f"{len(words) - MAX_JOB_LETTERS:,} more characters stand in {JOB_FILE} of the owner's folder.")
+    remainder = make_text(
+        f"{len(words) - MAX_JOB_LETTERS:,} more characters stand in {JOB_FILE} of the owner's folder."
+    )
     return make_section(
         "job",
         "The job",
         make_code(words[:MAX_JOB_LETTERS].rstrip().split("\n"), "toml"),
-        more if len(words) > MAX_JOB_LETTERS else None,
+        remainder if len(words) > MAX_JOB_LETTERS else None,
     )
 
 
@@ -515,12 +478,6 @@ def _build_environment_section() -> dict[str, Any]:
         except PackageNotFoundError:
             rows.append((name, "not installed"))
     return make_section("environment", "Environment", make_table("Where this page was made", ("what", "version"), rows))
-
-
-def _describe_lost_promises(release: Release) -> list[str]:
-    """Describe, as one line, the promises that no longer hold where earlier releases of the same people are out."""
-    lost = summarize_lost_promises(Ledger.open().find_joined_entries(Path(release.folder)))
-    return [] if lost is None else [f"What is found below is of this release alone; {lost}."]
 
 
 def _build_earlier_section(release: Release) -> dict[str, Any]:
@@ -540,3 +497,50 @@ def _build_earlier_section(release: Release) -> dict[str, Any]:
             make_table("Releases of these people", ("release", "published", "rows", "digest"), rows),
         ]
     return make_section("earlier", "Earlier releases of the same people", *parts)
+
+
+def _list_value_names(cells: Cells) -> list[str]:
+    domain = cells.sensitive[0]
+    return [*domain.texts, *(["(missing)"] if domain.null else [])]
+
+
+def _label_group(view: Any, cells: Cells, group: int) -> str:
+    """Name a group by its labels where it has some, else by its number."""
+    if not isinstance(view, Boxes):
+        return f"group {group:,}"
+    ends = [
+        (view.first[axis, group : group + 1], view.last[axis, group : group + 1]) for axis in range(len(cells.quasi))
+    ]
+    spans = [domain.labels(low, high)[0] for domain, (low, high) in zip(cells.quasi, ends, strict=True)]
+    return ", ".join(
+        f"{domain.name} {'missing' if span is None else span}" for domain, span in zip(cells.quasi, spans, strict=True)
+    )
+
+
+def _list_measures(risk: Mapping[str, Any] | None) -> list[Any]:
+    """List the measures of a table, in the order of the rows that name them; no people where they were not counted."""
+    if risk is None:
+        return [None] * 8
+    prosecutor = risk["prosecutor"]
+    people = risk.get("people", {})
+    return [
+        risk["rows"],
+        people.get("count"),
+        risk["groups"],
+        prosecutor["highest"],
+        prosecutor["average"],
+        prosecutor["at_risk"],
+        people.get("at_risk"),
+        risk["sample_uniques"],
+    ]
+
+
+def _describe_counting(before: Mapping[str, Any], after: Mapping[str, Any] | None) -> str:
+    rows_per_person = (after or before).get("rows_per_person", 1)
+    if rows_per_person == 1 and "people" not in before:
+        return "The risk of a row is one divided by how many rows read the same in every quasi-identifier."
+    counted = "" if "people" in before else " So it is in the source, where no column says whose a row is."
+    return (
+        "The risk of a row is one divided by how many people have rows that read the same in every quasi-identifier. The release "
+        f"does not say whose a row is: its rows are taken to be those of as few people as can be, {rows_per_person:,} of each.{counted}"
+    )

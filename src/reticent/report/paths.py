@@ -19,9 +19,9 @@ from reticent.release.bundle import MANIFEST_FILE, compute_digest
 FILE_ENDINGS = {"html": ".html", "md": ".md", "json": ".json"}
 
 
-def choose_public_path(release: Path, given: Path | None, form: str, force: bool) -> Path:
+def choose_public_path(release: Path, requested: Path | None, form: str, force: bool) -> Path:
     """Choose the file that is asked for, or one in the working directory, named after the release."""
-    target = given if given is not None else Path(f"{release.resolve().name}-report{FILE_ENDINGS[form]}")
+    target = requested if requested is not None else Path(f"{release.resolve().name}-report{FILE_ENDINGS[form]}")
     holder = find_enclosing_release(target)
     if holder is not None and not (
         holder == release.resolve() and target.name == catalogue.REPORT_FILE_NAME and form == "html"
@@ -35,11 +35,11 @@ def choose_public_path(release: Path, given: Path | None, form: str, force: bool
     return target
 
 
-def choose_internal_path(release: Path, given: Path | None, form: str, force: bool) -> Path:
+def choose_internal_path(release: Path, requested: Path | None, form: str, force: bool) -> Path:
     """Choose a file among the owner's notes of the release."""
     place = release.resolve()
     owned = resolve_owner_folder(place).resolve()
-    target = given if given is not None else resolve_notes_folder(place) / f"report{FILE_ENDINGS[form]}"
+    target = requested if requested is not None else resolve_notes_folder(place) / f"report{FILE_ENDINGS[form]}"
     if (holder := find_enclosing_release(target)) is not None:
         raise RequestError(
             f"{target} lies in the release folder {holder}.",

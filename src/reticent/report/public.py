@@ -29,28 +29,6 @@ from reticent.report.blocks import (
 from reticent.report.distributions import build_distribution_section
 
 READING_TITLE = "How to read the data"
-
-
-def read_title(readme: str) -> str:
-    return readme.partition("\n")[0].removeprefix("# ")
-
-
-def split_readme(readme: str) -> dict[str, dict[str, Any]]:
-    """Split a README into sections by title; the text before the first has the title of how to read the data."""
-    lead, *rest = re.split(r"^## ", readme.partition("\n")[2], flags=re.MULTILINE)
-    found = {READING_TITLE: lead}
-    for one in rest:
-        name, _, body = one.partition("\n")
-        found[name.strip()] = body
-    return {
-        name: make_section(_make_section_id(name), name, {"markdown": body.strip()}) for name, body in found.items()
-    }
-
-
-def _make_section_id(name: str) -> str:
-    return re.sub(r"[^a-z]+", "-", name.lower()).strip("-")
-
-
 VERDICT_SENTENCES = {
     "kept": "Every promise is kept, as a recount of the files by formulas of its own finds.",
     "broken": "NOT every promise is kept, as a recount of the files finds.",
@@ -75,46 +53,52 @@ MEASURE_EXPLANATIONS = {
 KEPT_WORDS = {True: "yes", False: "NO", None: "not shown by the files"}
 
 
+def read_title(readme: str) -> str:
+    return readme.partition("\n")[0].removeprefix("# ")
+
+
+def split_readme(readme: str) -> dict[str, dict[str, Any]]:
+    """Split a README into sections by title; the text before the first has the title of how to read the data."""
+    lead, *rest = re.split(r"^## ", readme.partition("\n")[2], flags=re.MULTILINE)
+    bodies = {READING_TITLE: lead}
+    for section in rest:
+        name, _, body = section.partition("\n")
+        bodies[name.strip()] = body
+    return {
+        name: make_section(_make_section_id(name), name, {"markdown": body.strip()}) for name, body in bodies.items()
+    }
+
+
 def build_public_facts(release: Release) -> dict[str, Any]:
     """Build all facts of the public edition."""
-    found = audit(release.folder).to_dict()
+    report = audit(release.folder).to_dict()
     readme = (release.folder / bundle.README_FILE).read_text(encoding="utf-8")
-    said_there = split_readme(readme)
-    reading = said_there.pop(READING_TITLE)
-    first = [said_there.pop(name) for name in list(said_there)[:1]]  # what is promised
+    readme_sections = split_readme(readme)
+    reading = readme_sections.pop(READING_TITLE)
+    first = [readme_sections.pop(name) for name in list(readme_sections)[:1]]  # what is promised
     return {
         "edition": "public",
         "title": read_title(readme),
         "digest": release.digest,
-        "lead": _build_lead(release, found),
+        "lead": _build_lead(release, report),
         "sections": [
             *first,
             build_method_section(release),
-            build_recount_section(found),
+            build_recount_section(report),
             reading,
             _build_usage_section(release),
-            *said_there.values(),
+            *readme_sections.values(),
             build_distribution_section(release),
             _build_checksum_section(release),
         ],
     }
 
 
-def _build_lead(release: Release, found: Mapping[str, Any]) -> list[str]:
-    seeded = ["Not for publication: this release was made with a fixed seed, for tests and studies."]
-    return [
-        *(seeded if release.manifest.seeded else ()),
-        VERDICT_SENTENCES[found["verdict"]] if found["promises"] else "No promise is stated.",
-        "This page is made from the release folder alone, and anybody who has the folder can make it again, byte for byte, with "
-        f"reticent {release.manifest.reticent}: reticent report FOLDER.",
-    ]
-
-
 def build_method_section(release: Release) -> dict[str, Any]:
     manifest = release.manifest
     steps = [("method", manifest.method), *(("stage before it", stage) for stage in manifest.prepare)]
-    made = [(what, one.name, _format_parameters(one)) for what, one in steps]
-    made += [("promise", promise.name, _format_parameters(promise)) for promise in manifest.promises]
+    rows = [(role, component.name, _format_parameters(component)) for role, component in steps]
+    rows += [("promise", promise.name, _format_parameters(promise)) for promise in manifest.promises]
     columns = [(column.name, column.role, column.type, column.dtype) for column in manifest.columns]
     return make_section(
         "done",
@@ -122,61 +106,51 @@ def build_method_section(release: Release) -> dict[str, Any]:
         make_text(
             f"{manifest.rows:,} rows are published and {manifest.withheld:,} were withheld; the release is of the kind {manifest.kind}."
         ),
-        make_table("How it was made", ("what", "name", "parameters"), made),
+        make_table("How it was made", ("what", "name", "parameters"), rows),
         make_table("Columns that are published", ("column", "role", "type", "stored as"), columns),
     )
 
 
-def _format_parameters(one: ComponentEntry) -> str:
-    return format_value(one.parameters) or "none"
-
-
-def build_recount_section(found: Mapping[str, Any]) -> dict[str, Any]:
+def build_recount_section(report: Mapping[str, Any]) -> dict[str, Any]:
     """Build the section with the results of an audit, as tables."""
     promises = [
         (
-            one["model"],
-            one.get("column"),
-            format_value(one["asked"]),
-            format_value(one["achieved"]),
-            KEPT_WORDS[one["kept"]],
-            one.get("why") or one["evidence"],
+            promise["model"],
+            promise.get("column"),
+            format_value(promise["asked"]),
+            format_value(promise["achieved"]),
+            KEPT_WORDS[promise["kept"]],
+            promise.get("why") or promise["evidence"],
         )
-        for one in found["promises"]
+        for promise in report["promises"]
     ]
-    measures = {**found["achieved"], **found["utility"]}
+    measures = {**report["achieved"], **report["utility"]}
     rows = [(MEASURE_EXPLANATIONS.get(name, name), format_value(value)) for name, value in measures.items()]
     return make_section(
         "recount",
         "What a recount of the files finds",
-        make_text(f"{found['rows']:,} rows stand in {found['groups']:,} groups."),
+        make_text(f"{report['rows']:,} rows stand in {report['groups']:,} groups."),
         make_table("Promises", ("promise", "of column", "asked", "reached", "kept", "evidence"), promises)
         if promises
         else None,
-        _build_risk_table(found["risk"]) if "risk" in found else None,
+        _build_risk_table(report["risk"]) if "risk" in report else None,
         make_table("Every measure, promised or not; - where none holds", ("measure", "reached"), rows),
-        make_list(f"{note[:1].upper()}{note[1:]}." if not note.endswith(".") else note for note in found["notes"])
-        if found.get("notes")
-        else None,
+        make_list(map(_complete_sentence, report["notes"])) if report.get("notes") else None,
     )
 
 
-def _build_risk_table(risk: Mapping[str, Any]) -> Block:
-    prosecutor = risk["prosecutor"]
-    most = risk.get("rows_per_person", 1)
-    alone = "rows that are alone with what they show" if most == 1 else "groups that may be of one person alone"
-    rows = [
-        ("highest risk of a row to be told from all others", prosecutor["highest"]),
-        ("average risk", prosecutor["average"]),
-        (f"rows with a risk above {format_value(risk['threshold'])}", prosecutor["at_risk"]),
-        (alone, risk["sample_uniques"]),
+def _make_section_id(name: str) -> str:
+    return re.sub(r"[^a-z]+", "-", name.lower()).strip("-")
+
+
+def _build_lead(release: Release, report: Mapping[str, Any]) -> list[str]:
+    seeded = ["Not for publication: this release was made with a fixed seed, for tests and studies."]
+    return [
+        *(seeded if release.manifest.seeded else ()),
+        VERDICT_SENTENCES[report["verdict"]] if report["promises"] else "No promise is stated.",
+        "This page is made from the release folder alone, and anybody who has the folder can make it again, byte for byte, with "
+        f"reticent {release.manifest.reticent}: reticent report FOLDER.",
     ]
-    several = "" if most == 1 else f"; people are counted, who have up to {most:,} rows each"
-    return make_table(
-        f"Risk of re-identification by the quasi-identifiers{several}",
-        ("measure", "value"),
-        [(name, convert_to_plain(value)) for name, value in rows],
-    )
 
 
 def _build_usage_section(release: Release) -> dict[str, Any]:
@@ -204,6 +178,48 @@ def _build_usage_section(release: Release) -> dict[str, Any]:
     )
 
 
+def _build_checksum_section(release: Release) -> dict[str, Any]:
+    files = [(name, facts["bytes"], facts["sha256"]) for name, facts in sorted(release.manifest.files.items())]
+    return make_section(
+        "checksums",
+        "Checksums",
+        make_text(
+            f"The digest of the release is {release.digest}: the SHA-256 of its manifest.json, which holds those of all other files. "
+            "A digest that was got from the publisher, and not with the folder, shows that nobody changed it."
+        ),
+        make_table("Files", ("file", "bytes", "SHA-256"), files),
+        make_text(f"Made with reticent {release.manifest.reticent}."),
+    )
+
+
+def _format_parameters(component: ComponentEntry) -> str:
+    return format_value(component.parameters) or "none"
+
+
+def _build_risk_table(risk: Mapping[str, Any]) -> Block:
+    prosecutor = risk["prosecutor"]
+    rows_per_person = risk.get("rows_per_person", 1)
+    alone = (
+        "rows that are alone with what they show" if rows_per_person == 1 else "groups that may be of one person alone"
+    )
+    rows = [
+        ("highest risk of a row to be told from all others", prosecutor["highest"]),
+        ("average risk", prosecutor["average"]),
+        (f"rows with a risk above {format_value(risk['threshold'])}", prosecutor["at_risk"]),
+        (alone, risk["sample_uniques"]),
+    ]
+    several = "" if rows_per_person == 1 else f"; people are counted, who have up to {rows_per_person:,} rows each"
+    return make_table(
+        f"Risk of re-identification by the quasi-identifiers{several}",
+        ("measure", "value"),
+        [(name, convert_to_plain(value)) for name, value in rows],
+    )
+
+
+def _complete_sentence(note: str) -> str:
+    return note if note.endswith(".") else f"{note[:1].upper()}{note[1:]}."
+
+
 def _find_question(release: Release) -> str | None:
     """Find a question that this release answers; None where it answers none."""
     question = "SELECT COUNT(*) FROM release"
@@ -218,19 +234,5 @@ def _list_reading_lines(release: Release) -> Iterator[str]:
     yield "import polars as pl"
     yield ""
     for name, files in group_files_by_table(release.manifest.data).items():
-        how = "read_csv" if files[0].endswith(".csv") else "read_parquet"
-        yield f'{name} = pl.{how}("{format_file_pattern(files)}")'
-
-
-def _build_checksum_section(release: Release) -> dict[str, Any]:
-    files = [(name, facts["bytes"], facts["sha256"]) for name, facts in sorted(release.manifest.files.items())]
-    return make_section(
-        "checksums",
-        "Checksums",
-        make_text(
-            f"The digest of the release is {release.digest}: the SHA-256 of its manifest.json, which holds those of all other files. "
-            "A digest that was got from the publisher, and not with the folder, shows that nobody changed it."
-        ),
-        make_table("Files", ("file", "bytes", "SHA-256"), files),
-        make_text(f"Made with reticent {release.manifest.reticent}."),
-    )
+        reader = "read_csv" if files[0].endswith(".csv") else "read_parquet"
+        yield f'{name} = pl.{reader}("{format_file_pattern(files)}")'

@@ -19,70 +19,6 @@ _UNPRINTABLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff\ufffe\uffff]"
 )
 _NUMBERED_CHARACTER = re.compile(r"&amp;#(\d{1,7});")
-
-
-def escape_html(text: str) -> str:
-    """Escape a text so that nothing in it is markup, and every reader shows it in the same order."""
-    return escape(escape_unprintable(text), quote=True)
-
-
-def escape_unprintable(text: str) -> str:
-    return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
-
-
-def render_inline_markdown(markdown: str) -> str:
-    """Render a sentence of a README: code, bold and italic words are marked, numbered characters are shown, everything
-    else is text.
-    """
-    pieces = markdown.split("`")
-    if len(pieces) % 2 == 0:  # an odd backtick is a character
-        return _render_emphasis(markdown)
-    return "".join(
-        f"<code>{escape_html(piece)}</code>" if at % 2 else _render_emphasis(piece) for at, piece in enumerate(pieces)
-    )
-
-
-def _render_emphasis(text: str) -> str:
-    marked = re.sub(r"\*\*([^*]+)\*\*", r"<strong>\1</strong>", escape_html(text))
-    marked = re.sub(r"(?<![\w*])\*(\w[^*]*\w)\*(?![\w*])", r"<em>\1</em>", marked)
-    return _NUMBERED_CHARACTER.sub(
-        lambda found: escape_html(chr(int(found[1]))) if int(found[1]) < 0x110000 else "", marked
-    )
-
-
-def render_readme_markdown(markdown: str) -> str:
-    """Render paragraphs, lists, tables and blocks of code of a README."""
-    found = []
-    for block in re.split(r"(^```.*?^```$)", markdown, flags=re.MULTILINE | re.DOTALL):
-        if block.startswith("```"):
-            inside = block.split("\n", 1)[1].rsplit("\n", 1)[0]
-            found.append(f'<pre tabindex="0"><code>{escape_html(inside)}</code></pre>')
-        else:
-            found += [_render_readme_block(part) for part in re.split(r"\n\s*\n", block) if part.strip()]
-    return "\n".join(found)
-
-
-def _render_readme_block(block: str) -> str:
-    lines = block.strip().split("\n")
-    if lines[0].startswith("|"):
-        return _render_readme_table(lines)
-    if lines[0].startswith("- "):
-        items = re.split(r"^- ", "\n".join(lines), flags=re.MULTILINE)[1:]
-        return (
-            "<ul>" + "".join(f"<li>{render_inline_markdown(' '.join(item.split()))}</li>" for item in items) + "</ul>"
-        )
-    return f"<p>{render_inline_markdown(' '.join(lines))}</p>"
-
-
-def _render_readme_table(lines: list[str]) -> str:
-    head, _, *rows = [[cell.strip() for cell in one.strip().strip("|").split("|")] for one in lines]
-    top = "".join(f'<th scope="col">{render_inline_markdown(cell)}</th>' for cell in head)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{render_inline_markdown(cell)}</td>" for cell in row) + "</tr>" for row in rows
-    )
-    return f'<div class="wide" tabindex="0" role="region" aria-label="Columns"><table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>'
-
-
 PAGE_STYLE = """
 :root { color-scheme: light; }
 * { box-sizing: border-box; }
@@ -113,11 +49,44 @@ summary { cursor: pointer; color: #1b4f7f; padding: 0.3rem 0; }
   figure, tr { break-inside: avoid; } h2 { break-after: avoid; } .wide, pre { overflow: visible; } pre { white-space: pre-wrap; }
   table { font-size: 8pt; } th, td { padding-right: 0.4rem; } .long { min-width: 0; } }
 """
-
-
 CONTENT_SECURITY_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 MAX_CELL_LETTERS = 400
 MAX_UNBROKEN_LETTERS = 32  # letters of a cell, and of a word in it
+_MARKUP_CHARACTERS = re.compile(r"[\\`*_<>&|\[\]#~$]")
+
+
+def escape_html(text: str) -> str:
+    """Escape a text so that nothing in it is markup, and every reader shows it in the same order."""
+    return escape(escape_unprintable(text), quote=True)
+
+
+def escape_unprintable(text: str) -> str:
+    return _UNPRINTABLE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def render_inline_markdown(markdown: str) -> str:
+    """Render a sentence of a README: code, bold and italic words are marked, numbered characters are shown, everything
+    else is text.
+    """
+    pieces = markdown.split("`")
+    if len(pieces) % 2 == 0:  # an odd backtick is a character
+        return _render_emphasis(markdown)
+    return "".join(
+        f"<code>{escape_html(piece)}</code>" if number % 2 else _render_emphasis(piece)
+        for number, piece in enumerate(pieces)
+    )
+
+
+def render_readme_markdown(markdown: str) -> str:
+    """Render paragraphs, lists, tables and blocks of code of a README."""
+    blocks = []
+    for block in re.split(r"(^```.*?^```$)", markdown, flags=re.MULTILINE | re.DOTALL):
+        if block.startswith("```"):
+            inside = block.split("\n", 1)[1].rsplit("\n", 1)[0]
+            blocks.append(f'<pre tabindex="0"><code>{escape_html(inside)}</code></pre>')
+        else:
+            blocks += [_render_readme_block(part) for part in re.split(r"\n\s*\n", block) if part.strip()]
+    return "\n".join(blocks)
 
 
 def render_html(facts: Mapping[str, Any]) -> str:
@@ -141,17 +110,74 @@ def render_html(facts: Mapping[str, Any]) -> str:
 
 def render_html_body(facts: Mapping[str, Any]) -> str:
     lead = "".join(f"<p>{escape_html(sentence)}</p>" for sentence in facts["lead"])
-    inside = "".join(f'<li><a href="#{one["id"]}">{escape_html(one["title"])}</a></li>' for one in facts["sections"])
-    sections = "\n".join(_render_html_section(one) for one in facts["sections"])
+    inside = "".join(
+        f'<li><a href="#{section["id"]}">{escape_html(section["title"])}</a></li>' for section in facts["sections"]
+    )
+    sections = "\n".join(_render_html_section(section) for section in facts["sections"])
     return (
         f'<header><p class="edition">reticent: {facts["edition"]} edition</p><h1>{escape_html(facts["title"])}</h1>{lead}</header>\n'
         f'<nav aria-label="Sections"><ul>{inside}</ul></nav>\n<main>\n{sections}\n</main>'
     )
 
 
+def render_markdown(facts: Mapping[str, Any]) -> str:
+    parts = [
+        f"# {_escape_markdown(facts['title'])} ({facts['edition']} edition)",
+        *map(_escape_markdown, facts["lead"]),
+    ]
+    for section in facts["sections"]:
+        parts += [f"## {section['title']}", *map(_format_block, section["parts"])]
+    return "\n\n".join(parts) + "\n"
+
+
+def _render_emphasis(text: str) -> str:
+    marked = re.sub(r"\*\*([^*]+)\*\*", r"<strong>\1</strong>", escape_html(text))
+    marked = re.sub(r"(?<![\w*])\*(\w[^*]*\w)\*(?![\w*])", r"<em>\1</em>", marked)
+    return _NUMBERED_CHARACTER.sub(
+        lambda match: escape_html(chr(int(match[1]))) if int(match[1]) < 0x110000 else "", marked
+    )
+
+
+def _render_readme_block(block: str) -> str:
+    lines = block.strip().split("\n")
+    if lines[0].startswith("|"):
+        return _render_readme_table(lines)
+    if lines[0].startswith("- "):
+        items = re.split(r"^- ", "\n".join(lines), flags=re.MULTILINE)[1:]
+        return (
+            "<ul>" + "".join(f"<li>{render_inline_markdown(' '.join(item.split()))}</li>" for item in items) + "</ul>"
+        )
+    return f"<p>{render_inline_markdown(' '.join(lines))}</p>"
+
+
 def _render_html_section(section: Mapping[str, Any]) -> str:
     parts = "\n".join(_render_html_block(part) for part in section["parts"])
     return f'<section id="{section["id"]}" aria-labelledby="{section["id"]}-title">\n<h2 id="{section["id"]}-title">{escape_html(section["title"])}</h2>\n{parts}\n</section>'
+
+
+def _escape_markdown(text: str) -> str:
+    """Escape a text so that nothing in it is markup, whatever column or value it names; line ends are spelled out."""
+    spelled = escape_unprintable(text).replace("\n", "\\n").replace("\t", "\\t")
+    return _MARKUP_CHARACTERS.sub(lambda mark: f"&#{ord(mark[0])};", spelled)
+
+
+def _format_block(part: Mapping[str, Any]) -> str:
+    if "text" in part:
+        return _escape_markdown(part["text"])
+    if "list" in part:
+        return "\n".join(f"- {_escape_markdown(sentence)}" for sentence in part["list"])
+    if "code" in part:
+        return f"```{part['language']}\n{part['code']}\n```"
+    return part["markdown"] if "markdown" in part else _format_table(part["table"])
+
+
+def _render_readme_table(lines: list[str]) -> str:
+    head, _, *rows = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in lines]
+    top = "".join(f'<th scope="col">{render_inline_markdown(cell)}</th>' for cell in head)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{render_inline_markdown(cell)}</td>" for cell in row) + "</tr>" for row in rows
+    )
+    return f'<div class="wide" tabindex="0" role="region" aria-label="Columns"><table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>'
 
 
 def _render_html_block(part: Mapping[str, Any]) -> str:
@@ -166,16 +192,45 @@ def _render_html_block(part: Mapping[str, Any]) -> str:
     return _render_figure(part) if "chart" in part else _render_html_table(part["table"])
 
 
+def _format_table(table: Mapping[str, Any]) -> str:
+    rows = [_format_row(table["head"]), "|" + "---|" * len(table["head"]), *map(_format_row, table["rows"])]
+    return f"**{_escape_markdown(table['caption'])}**\n\n" + "\n".join(rows)
+
+
 def _render_figure(part: Mapping[str, Any]) -> str:
     """Render the chart with its caption, and the same numbers as a table below it."""
-    shown, (label, value) = part["table"], (part["chart"]["labels"], part["chart"]["values"])
-    names = [escape_unprintable(str(row[label])) for row in shown["rows"]]
-    values = [row[value] for row in shown["rows"]]
-    drawn = charts.draw_bars(names, values, shown["caption"], shown["head"][value]).svg
+    table = part["table"]
+    label = part["chart"]["labels"]
+    value = part["chart"]["values"]
+    names = [escape_unprintable(str(row[label])) for row in table["rows"]]
+    values = [row[value] for row in table["rows"]]
+    svg = charts.draw_bars(names, values, table["caption"], table["head"][value]).svg
     return (
-        f"<figure>{_label_svg(drawn, shown['caption'])}<figcaption>{escape_html(shown['caption'])}</figcaption>"
-        f"<details><summary>The numbers of {escape_html(shown['caption'])}</summary>{_render_html_table(shown)}</details></figure>"
+        f"<figure>{_label_svg(svg, table['caption'])}<figcaption>{escape_html(table['caption'])}</figcaption>"
+        f"<details><summary>The numbers of {escape_html(table['caption'])}</summary>{_render_html_table(table)}</details></figure>"
     )
+
+
+def _render_html_table(table: Mapping[str, Any]) -> str:
+    rows = table["rows"]
+    head = table["head"]
+    right = [
+        all(_is_number(row[column]) for row in rows) and any(row[column] is not None for row in rows)
+        for column in range(len(head))
+    ]
+    top = "".join(
+        f'<th scope="col"{_format_alignment(column)}>{escape_html(name)}</th>'
+        for name, column in zip(head, right, strict=True)
+    )
+    lines = "".join(f"<tr>{''.join(map(_render_html_cell, row, right))}</tr>" for row in rows)
+    return (
+        f'<div class="wide" tabindex="0" role="region" aria-label="{escape_html(table["caption"])}"><table><caption>{escape_html(table["caption"])}</caption>'
+        f"<thead><tr>{top}</tr></thead><tbody>{lines}</tbody></table></div>"
+    )
+
+
+def _format_row(values: list[Any]) -> str:
+    return "| " + " | ".join(_format_cell(value) for value in values) + " |"
 
 
 def _label_svg(svg: str, caption: str) -> str:
@@ -184,20 +239,12 @@ def _label_svg(svg: str, caption: str) -> str:
     return inside.replace("<svg ", f'<svg role="img" aria-label="Bars: {escape_html(caption)}" ', 1)
 
 
-def _render_html_table(table: Mapping[str, Any]) -> str:
-    rows = table["rows"]
-    head = table["head"]
-    right = [
-        all(_is_number(row[at]) for row in rows) and any(row[at] is not None for row in rows) for at in range(len(head))
-    ]
-    top = "".join(
-        f'<th scope="col"{_format_alignment(at)}>{escape_html(name)}</th>' for name, at in zip(head, right, strict=True)
-    )
-    lines = "".join(f"<tr>{''.join(map(_render_html_cell, row, right))}</tr>" for row in rows)
-    return (
-        f'<div class="wide" tabindex="0" role="region" aria-label="{escape_html(table["caption"])}"><table><caption>{escape_html(table["caption"])}</caption>'
-        f"<thead><tr>{top}</tr></thead><tbody>{lines}</tbody></table></div>"
-    )
+def _is_number(value: Any) -> bool:
+    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+
+
+def _format_alignment(right: bool) -> str:
+    return ' class="number"' if right else ""
 
 
 def _render_html_cell(value: Any, right: bool) -> str:
@@ -207,51 +254,5 @@ def _render_html_cell(value: Any, right: bool) -> str:
     return f"<td{long or _format_alignment(right)}>{escape_html(text if len(text) <= MAX_CELL_LETTERS else text[: MAX_CELL_LETTERS - 1] + '…')}</td>"
 
 
-def _format_alignment(right: bool) -> str:
-    return ' class="number"' if right else ""
-
-
-def _is_number(value: Any) -> bool:
-    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
-
-
-_MARKUP_CHARACTERS = re.compile(r"[\\`*_<>&|\[\]#~$]")
-
-
-def render_markdown(facts: Mapping[str, Any]) -> str:
-    parts = [
-        f"# {_escape_markdown(facts['title'])} ({facts['edition']} edition)",
-        *map(_escape_markdown, facts["lead"]),
-    ]
-    for section in facts["sections"]:
-        parts += [f"## {section['title']}", *map(_format_block, section["parts"])]
-    return "\n\n".join(parts) + "\n"
-
-
-def _format_block(part: Mapping[str, Any]) -> str:
-    if "text" in part:
-        return _escape_markdown(part["text"])
-    if "list" in part:
-        return "\n".join(f"- {_escape_markdown(sentence)}" for sentence in part["list"])
-    if "code" in part:
-        return f"```{part['language']}\n{part['code']}\n```"
-    return part["markdown"] if "markdown" in part else _format_table(part["table"])
-
-
-def _format_table(table: Mapping[str, Any]) -> str:
-    rows = [_format_row(table["head"]), "|" + "---|" * len(table["head"]), *map(_format_row, table["rows"])]
-    return f"**{_escape_markdown(table['caption'])}**\n\n" + "\n".join(rows)
-
-
-def _format_row(values: list[Any]) -> str:
-    return "| " + " | ".join(_format_cell(value) for value in values) + " |"
-
-
 def _format_cell(value: Any) -> str:
     return _escape_markdown(format_value(value))
-
-
-def _escape_markdown(text: str) -> str:
-    """Escape a text so that nothing in it is markup, whatever column or value it names; line ends are spelled out."""
-    spelled = escape_unprintable(text).replace("\n", "\\n").replace("\t", "\\t")
-    return _MARKUP_CHARACTERS.sub(lambda mark: f"&#{ord(mark[0])};", spelled)

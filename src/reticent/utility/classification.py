@@ -38,6 +38,12 @@ from reticent.labels.adversary_view import Boxes
 MAX_SINGLE_CLASSES = 10
 MAX_CLASSES = 64
 OTHERS = "any other value"
+NUMBER_BINS = 16
+MAX_CATEGORIES = 128
+"""The most categories with a column of their own; the rarest beyond share one."""
+LEARNER_SEED = 1
+MAX_WORK = 1 << 28
+"""The most lines times features times classes to train on; beyond, a random choice of lines is taken."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,45 +60,29 @@ class SensitiveClasses:
     def values(self, domain: Domain) -> dict[str, list[str]]:
         """List the texts of each class; the missing value has none."""
         texts = np.array(domain.texts, object)
-        return {name: list(texts[self.of[: len(texts)] == at]) for at, name in enumerate(self.names)}
+        return {name: list(texts[self.of[: len(texts)] == number]) for number, name in enumerate(self.names)}
 
 
 def make_classes(domain: Domain, totals: np.ndarray) -> SensitiveClasses:
     """Make classes of a domain; `totals` counts the rows of the source that hold each value."""
-    named = list(domain.texts)
+    class_names = list(domain.texts)
     if len(domain.texts) > MAX_SINGLE_CLASSES:
         if isinstance(domain, RangeDomain):
             half = np.searchsorted(np.cumsum(totals[: len(domain.texts)]), totals[: len(domain.texts)].sum() / 2) + 1
             half = min(max(int(half), 1), len(domain.texts) - 1)
-            named = [
-                f"below {domain.texts[half]}" if at < half else f"{domain.texts[half]} and above"
-                for at in range(len(domain.texts))
+            class_names = [
+                f"below {domain.texts[half]}" if number < half else f"{domain.texts[half]} and above"
+                for number in range(len(domain.texts))
             ]
         elif isinstance(domain, TreeDomain) and domain.is_from_steward:
             family = {row[0]: row[-2] if len(row) > 2 else row[0] for row in domain.hierarchy.rows()}
-            named = [family.get(text, text) for text in domain.texts]
-        named = _join_rare(named, totals[: len(domain.texts)])
+            class_names = [family.get(text, text) for text in domain.texts]
+        class_names = _join_rare(class_names, totals[: len(domain.texts)])
     if domain.null:
-        named.append("missing")
-    names = tuple(dict.fromkeys(named))
-    place = {name: at for at, name in enumerate(names)}
-    return SensitiveClasses(np.array([place[name] for name in named], np.int64), names)
-
-
-def _join_rare(named: list[str], totals: np.ndarray) -> list[str]:
-    """Return the class of each value, at most MAX_CLASSES in all: those of the fewest rows are one class, named OTHERS."""
-    rows: dict[str, int] = {}
-    for name, total in zip(named, totals.tolist(), strict=True):
-        rows[name] = rows.get(name, 0) + total
-    if len(rows) <= MAX_CLASSES:
-        return named
-    kept = set(sorted(rows, key=lambda name: -rows[name])[: MAX_CLASSES - 1])
-    return [name if name in kept else OTHERS for name in named]
-
-
-NUMBER_BINS = 16
-MAX_CATEGORIES = 128
-"""The most categories with a column of their own; the rarest beyond share one."""
+        class_names.append("missing")
+    names = tuple(dict.fromkeys(class_names))
+    place = {name: number for number, name in enumerate(names)}
+    return SensitiveClasses(np.array([place[name] for name in class_names], np.int64), names)
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,12 +101,12 @@ class Examples:
         """Return features, class and weight, one line for each class that an example has; if more than `max_lines`, a
         random choice of them.
         """
-        example, held = np.nonzero(self.people > 0)
+        example, class_of_line = np.nonzero(self.people > 0)
         if len(example) > max_lines:
-            drawn = np.sort(rng.choice(len(example), max_lines, replace=False))
-            example = example[drawn]
-            held = held[drawn]
-        return of[example], held, self.people[example, held]
+            chosen = np.sort(rng.choice(len(example), max_lines, replace=False))
+            example = example[chosen]
+            class_of_line = class_of_line[chosen]
+        return of[example], class_of_line, self.people[example, class_of_line]
 
 
 class Encoder:
@@ -130,58 +120,37 @@ class Encoder:
     def encode_codes(self, codes: np.ndarray, people: np.ndarray) -> Examples:
         """Encode people with exact quasi-identifiers."""
         places, masses = (
-            np.concatenate([pair[which][codes[:, axis]] for axis, pair in enumerate(self.tables)], axis=1)
-            for which in (0, 1)
+            np.concatenate([pair[side][codes[:, axis]] for axis, pair in enumerate(self.tables)], axis=1)
+            for side in (0, 1)
         )
         return Examples(places, masses, people)
 
     def encode_boxes(self, boxes: Boxes, people: np.ndarray) -> Examples:
-        found: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
+        features: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
         for axis, (pair, column) in enumerate(zip(self.tables, boxes.covers, strict=True)):
             covered = column.table(np.arange(len(pair[0]))).T.astype(float)
             covered /= np.maximum(covered.sum(axis=1, keepdims=True), 1)
-            for parts, table in zip(found, pair, strict=True):
+            for parts, table in zip(features, pair, strict=True):
                 parts.append((covered @ table)[boxes.label[axis]])
-        return Examples(np.concatenate(found[0], axis=1), np.concatenate(found[1], axis=1), people)
+        return Examples(np.concatenate(features[0], axis=1), np.concatenate(features[1], axis=1), people)
 
 
 def make_examples_from_view(sight: Any, encoder: Encoder, classes: SensitiveClasses) -> Examples:
     """Make examples of what groups teach."""
     if isinstance(sight, Boxes):
         return encoder.encode_boxes(sight, classes.sum_by_class(sight.counts))
-    points, at = np.unique(sight.codes, axis=0, return_inverse=True)
+    points, point_of_row = np.unique(sight.codes, axis=0, return_inverse=True)
     people = np.zeros((len(points), len(classes.names)))
-    np.add.at(people, at.reshape(-1), sight.people[:, None] * classes.sum_by_class(sight.shares)[sight.group])
+    np.add.at(people, point_of_row.reshape(-1), sight.people[:, None] * classes.sum_by_class(sight.shares)[sight.group])
     return encoder.encode_codes(points, people)
 
 
 def make_examples_from_cells(cells: Cells, encoder: Encoder, classes: SensitiveClasses) -> Examples:
     """Make examples of the people themselves, to teach or to be asked about."""
-    points, at = np.unique(cells.codes, axis=0, return_inverse=True)
+    points, point_of_cell = np.unique(cells.codes, axis=0, return_inverse=True)
     people = np.zeros((len(points), len(classes.names)))
-    np.add.at(people, (at.reshape(-1), classes.of[cells.values[:, 0]]), cells.counts)
+    np.add.at(people, (point_of_cell.reshape(-1), classes.of[cells.values[:, 0]]), cells.counts)
     return encoder.encode_codes(points, people)
-
-
-def _count_rows_by_code(cells: Cells, axis: int) -> np.ndarray:
-    return np.bincount(cells.codes[:, axis], weights=cells.counts, minlength=cells.quasi[axis].size)
-
-
-def _make_feature_tables(domain: Domain, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Make the features of each code: (codes, places) and (codes, masses)."""
-    if isinstance(domain, RangeDomain):
-        places = np.full((domain.size, 1), 0.5)
-        positions = np.asarray(domain.positions, float)[: len(domain.texts)]
-        span = (positions[-1] - positions[0]) if len(positions) else 0
-        places[: len(positions), 0] = (positions - positions[0]) / span if span else 0.5
-        until = np.cumsum(rows) - rows / 2
-        stretch = np.minimum((until / max(rows.sum(), 1) * NUMBER_BINS).astype(int), NUMBER_BINS - 1)
-        return places, np.eye(NUMBER_BINS)[stretch]
-    order = np.argsort(-rows, kind="stable")
-    column = np.empty(domain.size, np.int64)
-    column[order] = np.minimum(np.arange(domain.size), MAX_CATEGORIES - 1)
-    shares = np.eye(min(domain.size, MAX_CATEGORIES))[column]
-    return shares, shares
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,22 +195,22 @@ class Exam:
         categories = {name: values for name, values in self.classes.values(domain).items() if values}
         of = {text: self.classes.names[self.classes.of[code]] for code, text in enumerate(domain.texts)}
         truth = self.people[column].cast(pl.String).replace_strict(of, default="missing", return_dtype=pl.String)
-        found = {}
+        accuracies = {}
         for name, row in catalogue.LEARNERS.items():
             if row.reconstructs:
-                told = catalogue.load_object(row.function)(published, manifest, categories, self.people)
-                found[name] = float(np.mean(told == truth.to_numpy()))
-        return found
+                predicted = catalogue.load_object(row.function)(published, manifest, categories, self.people)
+                accuracies[name] = float(np.mean(predicted == truth.to_numpy()))
+        return accuracies
 
     def _score_examples(self, taught: Examples) -> dict[str, float]:
-        asked = self.examples
-        found = {}
-        at = np.arange(len(asked.people))
+        examples = self.examples
+        accuracies = {}
+        example_numbers = np.arange(len(examples.people))
         for name, row in catalogue.LEARNERS.items():
             if not row.reconstructs:
-                told = catalogue.load_object(row.function)(taught, asked)
-                found[name] = float(asked.people[at, told].sum() / asked.people.sum())
-        return found
+                predicted = catalogue.load_object(row.function)(taught, examples)
+                accuracies[name] = float(examples.people[example_numbers, predicted].sum() / examples.people.sum())
+        return accuracies
 
 
 def score_release(release: Any, exam: Exam) -> dict[str, float]:
@@ -255,44 +224,39 @@ def score_release(release: Any, exam: Exam) -> dict[str, float]:
         raise RequestError(f"Nothing can be learned from the release: {error.what}") from None
 
 
-LEARNER_SEED = 1
-MAX_WORK = 1 << 28
-"""The most lines times features times classes to train on; beyond, a random choice of lines is taken."""
-
-
-def naive_bayes(taught: Examples, asked: Examples) -> np.ndarray:
+def naive_bayes(taught: Examples, test: Examples) -> np.ndarray:
     """Predict with naive Bayes: every column's shares of values are independent given the class, with one half added to
     each.
     """
     require_stats_extra()
     from sklearn.naive_bayes import MultinomialNB
 
-    return _predict(MultinomialNB(alpha=0.5), taught, taught.masses, asked.masses)
+    return _predict(MultinomialNB(alpha=0.5), taught, taught.masses, test.masses)
 
 
-def logistic_regression(taught: Examples, asked: Examples) -> np.ndarray:
+def logistic_regression(taught: Examples, test: Examples) -> np.ndarray:
     require_stats_extra()
     from sklearn.linear_model import LogisticRegression
 
-    return _predict(LogisticRegression(max_iter=300, tol=1e-3), taught, taught.places, asked.places)
+    return _predict(LogisticRegression(max_iter=300, tol=1e-3), taught, taught.places, test.places)
 
 
-def decision_tree(taught: Examples, asked: Examples) -> np.ndarray:
+def decision_tree(taught: Examples, test: Examples, max_work: int = MAX_WORK) -> np.ndarray:
     require_stats_extra()
     from sklearn.tree import DecisionTreeClassifier
 
     tree = DecisionTreeClassifier(max_depth=10, min_weight_fraction_leaf=0.002, random_state=LEARNER_SEED)
-    return _predict(tree, taught, taught.places, asked.places)
+    return _predict(tree, taught, taught.places, test.places, max_work)
 
 
-def random_forest(taught: Examples, asked: Examples) -> np.ndarray:
+def random_forest(taught: Examples, test: Examples) -> np.ndarray:
     require_stats_extra()
     from sklearn.ensemble import RandomForestClassifier
 
     forest = RandomForestClassifier(
         n_estimators=50, max_depth=12, min_weight_fraction_leaf=0.001, random_state=LEARNER_SEED, n_jobs=1
     )
-    return _predict(forest, taught, taught.places, asked.places)
+    return _predict(forest, taught, taught.places, test.places)
 
 
 def reconstruction_tree(
@@ -302,12 +266,15 @@ def reconstruction_tree(
     require_stats_extra()
     from reticent.utility.mining import ReconstructingTree
 
-    known = set(map(str, manifest.own["domain"] if "domain" in manifest.own else manifest.own["values"]))
-    held = {name: [value for value in values if value in known] for name, values in categories.items()}
-    missing = known - {value for values in held.values() for value in values}
-    first = next(iter(held))
-    held[first] = [*held[first], *missing]  # a declared value that nobody has: any class will do
-    tree = ReconstructingTree(manifest, {name: values for name, values in held.items() if values})
+    domain = set(map(str, manifest.own["domain"] if "domain" in manifest.own else manifest.own["values"]))
+    published_categories = {name: [value for value in values if value in domain] for name, values in categories.items()}
+    missing = domain - {value for values in published_categories.values() for value in values}
+    first = next(iter(published_categories))
+    published_categories[first] = [
+        *published_categories[first],
+        *missing,
+    ]  # a declared value that nobody has: any class will do
+    tree = ReconstructingTree(manifest, {name: values for name, values in published_categories.items() if values})
     tree.fit(published, published[manifest.sensitive.name])
     return np.asarray(tree.predict(people), dtype=object)
 
@@ -324,25 +291,56 @@ def require_stats_extra() -> None:
         ) from None
 
 
-def _max_lines(taught: Examples, features: np.ndarray) -> int:
-    return max(MAX_WORK // max(features.shape[1] * taught.people.shape[1], 1), 1)
+def _join_rare(class_names: list[str], totals: np.ndarray) -> list[str]:
+    """Return the class of each value, at most MAX_CLASSES in all: those of the fewest rows are one class, named OTHERS."""
+    rows: dict[str, int] = {}
+    for name, total in zip(class_names, totals.tolist(), strict=True):
+        rows[name] = rows.get(name, 0) + total
+    if len(rows) <= MAX_CLASSES:
+        return class_names
+    frequent = set(sorted(rows, key=lambda name: -rows[name])[: MAX_CLASSES - 1])
+    return [name if name in frequent else OTHERS for name in class_names]
 
 
-def _predict(learner: Any, taught: Examples, features: np.ndarray, asked: np.ndarray) -> np.ndarray:
+def _make_feature_tables(domain: Domain, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Make the features of each code: (codes, places) and (codes, masses)."""
+    if isinstance(domain, RangeDomain):
+        places = np.full((domain.size, 1), 0.5)
+        positions = np.asarray(domain.positions, float)[: len(domain.texts)]
+        span = (positions[-1] - positions[0]) if len(positions) else 0
+        places[: len(positions), 0] = (positions - positions[0]) / span if span else 0.5
+        until = np.cumsum(rows) - rows / 2
+        stretch = np.minimum((until / max(rows.sum(), 1) * NUMBER_BINS).astype(int), NUMBER_BINS - 1)
+        return places, np.eye(NUMBER_BINS)[stretch]
+    order = np.argsort(-rows, kind="stable")
+    column = np.empty(domain.size, np.int64)
+    column[order] = np.minimum(np.arange(domain.size), MAX_CATEGORIES - 1)
+    shares = np.eye(min(domain.size, MAX_CATEGORIES))[column]
+    return shares, shares
+
+
+def _count_rows_by_code(cells: Cells, axis: int) -> np.ndarray:
+    return np.bincount(cells.codes[:, axis], weights=cells.counts, minlength=cells.quasi[axis].size)
+
+
+def _predict(
+    learner: Any, taught: Examples, features: np.ndarray, test_features: np.ndarray, max_work: int = MAX_WORK
+) -> np.ndarray:
     """Predict the class of each point asked about; the only class there is, where a release shows one.
 
     It runs on one thread: matrix products as small as these keep several threads waiting for each other most of the
     time, and the result would depend on how many there are.
     """
-    X, y, weight = taught.expand(features, _max_lines(taught, features), np.random.default_rng(LEARNER_SEED))
+    max_lines = max(max_work // max(features.shape[1] * taught.people.shape[1], 1), 1)
+    X, y, weight = taught.expand(features, max_lines, np.random.default_rng(LEARNER_SEED))
     if not len(y):
-        return np.zeros(len(asked), np.int64)
+        return np.zeros(len(test_features), np.int64)
     if (y == y[0]).all():
-        return np.full(len(asked), y[0])
+        return np.full(len(test_features), y[0])
     from threadpoolctl import threadpool_limits
 
     with threadpool_limits(limits=1), warnings.catch_warnings():
         warnings.simplefilter(
             "ignore"
         )  # warnings on many classes, or on too few steps: accuracy shows how well it went
-        return np.asarray(learner.fit(X, y, sample_weight=weight).predict(asked))
+        return np.asarray(learner.fit(X, y, sample_weight=weight).predict(test_features))

@@ -96,9 +96,9 @@ def compute_loss_measures(
 
     `weights` by column are normalized, equal where none are given.
     """
-    held = sizes if isinstance(sizes, GroupSizes) else GroupSizes.from_sizes(sizes)
-    published = held.rows
-    squares = held.squares
+    group_sizes = sizes if isinstance(sizes, GroupSizes) else GroupSizes.from_sizes(sizes)
+    published = group_sizes.rows
+    squares = group_sizes.squares
     rows = published + withheld
     loss = {column.name: (column.loss * published + withheld) / rows for column in columns}
     return {
@@ -106,7 +106,7 @@ def compute_loss_measures(
         "ail_by_column": loss,
         "dm": squares + withheld * rows,
         "dm_star": squares,
-        "c_avg": published / held.groups / k,
+        "c_avg": published / group_sizes.groups / k,
         "precision": 1 - sum(column.height for column in columns) / len(columns) if columns else None,
     }
 
@@ -125,8 +125,10 @@ def compute_entropy_bits(
 
     sum over cells of log2(rows under the label) - log2(rows of the value); the second sum runs over the whole source.
     """
-    seen = covered > 0
-    bits = float((label_rows[seen] * np.log2(covered[seen])).sum()) + withheld * log2(max(int(value_rows.sum()), 1))
+    occurring = covered > 0
+    bits = float((label_rows[occurring] * np.log2(covered[occurring])).sum()) + withheld * log2(
+        max(int(value_rows.sum()), 1)
+    )
     return bits - float((value_rows * np.log2(np.maximum(value_rows, 1))).sum())
 
 
@@ -137,11 +139,11 @@ def compute_row_loss(release: Any, audited: Mapping[str, Any], cells: Cells) -> 
     with_row = min(published / cells.rows, 1.0)
     withheld = int(audited["withheld"] or 0)
     # A loss of labels counts a withheld row as 1; what published rows lose is asked for here.
-    shown = [
+    losses = [
         max(float(labels.get(domain.name, 0.0)) * (published + withheld) - withheld, 0.0) / max(published, 1)
         for domain in cells.quasi
     ]
-    lost = float(np.mean([*shown, _compute_sensitive_loss(release, audited, cells)]))
+    lost = float(np.mean([*losses, _compute_sensitive_loss(release, audited, cells)]))
     return 1 - with_row * (1 - lost)
 
 

@@ -43,6 +43,7 @@ QUERY_SELECTIVITY = 0.1
 AVERAGE_QUERIES_RANGE = (20, 200)
 MAX_COUNTS_FOR_AVERAGES = 20_000
 """The fewest and most AVG questions, and the most counts that they may need: one for each value."""
+RANGE_QUERIES = 20
 
 
 def measure_count_errors(ask: Answerer, cells: Cells, seed: int, queries: int = COUNT_QUERIES) -> dict[str, Any]:
@@ -54,13 +55,13 @@ def measure_count_errors(ask: Answerer, cells: Cells, seed: int, queries: int = 
         Workload.draw(cells, predicates=predicates, selectivity=QUERY_SELECTIVITY, queries=queries, rng=rng)
         for predicates in range(1, min(len(cells.quasi), MAX_PREDICATES) + 1)
     ]
-    asked = Workload(np.concatenate([one.lower for one in parts]), np.concatenate([one.upper for one in parts]))
-    true = asked.exact(cells)
-    estimate = ask(asked)
+    workload = Workload(np.concatenate([part.lower for part in parts]), np.concatenate([part.upper for part in parts]))
+    truth = workload.exact(cells)
+    estimate = ask(workload)
     return {
-        **summarize_errors(estimate, true),
-        "by_dimension": group_errors_by_dimension(asked, estimate, true),
-        "by_selectivity": group_errors_by_selectivity(estimate, true, cells.rows),
+        **summarize_errors(estimate, truth),
+        "by_dimension": group_errors_by_dimension(workload, estimate, truth),
+        "by_selectivity": group_errors_by_selectivity(estimate, truth, cells.rows),
     }
 
 
@@ -80,40 +81,101 @@ def measure_average_errors(ask: Answerer, cells: Cells, seed: int) -> dict[str, 
     assert isinstance(domain, RangeDomain)
     places = np.asarray(domain.positions, float)[: len(domain.texts)]
     queries = int(np.clip(MAX_COUNTS_FOR_AVERAGES // len(places), *AVERAGE_QUERIES_RANGE))
-    asked = Workload.draw(
+    workload = Workload.draw(
         cells,
         predicates=min(2, len(cells.quasi)),
         selectivity=QUERY_SELECTIVITY,
         queries=queries,
         rng=np.random.default_rng(seed),
     )
-    by_value = _split_by_value(asked, axis, len(places), cells.sensitive[0].size)
-    true = _count_by_value(asked, axis, cells)[:, : len(places)].astype(float)
+    by_value = _split_by_value(workload, axis, len(places), cells.sensitive[0].size)
+    truth = _count_by_value(workload, axis, cells)[:, : len(places)].astype(float)
     estimate = ask(by_value).reshape(queries, len(places))
-    some = true.sum(axis=1) > 0
+    is_selected = truth.sum(axis=1) > 0
     span = float(places[-1] - places[0])
-    errors = np.abs(_compute_means(estimate[some], places, span) - _compute_means(true[some], places, span)) / span
-    found = {"column": domain.name, "queries": int(some.sum())}
-    return {**found, "median": _aggregate_or_none(np.median, errors), "mean": _aggregate_or_none(np.mean, errors)}
+    errors = (
+        np.abs(_compute_means(estimate[is_selected], places, span) - _compute_means(truth[is_selected], places, span))
+        / span
+    )
+    summary = {"column": domain.name, "queries": int(is_selected.sum())}
+    return {**summary, "median": _aggregate_or_none(np.median, errors), "mean": _aggregate_or_none(np.mean, errors)}
 
 
-def _split_by_value(asked: Workload, axis: int, values: int, held: int) -> Workload:
+def measure_average_ranges(
+    tables: Mapping[str, pl.DataFrame], manifest: Manifest, cells: Cells, seed: int, queries: int = RANGE_QUERIES
+) -> dict[str, Any] | None:
+    """Measure the median and the mean of err.
+
+    Return None where no column holds numbers, or the kind gives no guaranteed range.
+    """
+    axis = find_averaged_axis(cells)
+    if axis is None:
+        return None
+    column = [*cells.quasi, cells.sensitive[0]][axis]
+    types = {entry.name: entry.dtype for entry in manifest.columns}
+    if not isinstance(column, RangeDomain) or not parse_dtype(types[column.name]).is_numeric():
+        return None
+    workload = Workload.draw(
+        cells,
+        predicates=min(2, len(cells.quasi)),
+        selectivity=QUERY_SELECTIVITY,
+        queries=queries,
+        rng=np.random.default_rng(seed),
+    )
+    cache: dict[str, Any] = {}
+    answers = [
+        reader_for(manifest.kind).estimate(
+            tables, manifest, Question(aggregate="avg", column=column.name, condition=condition, known=cache)
+        )
+        for condition in make_conditions(workload, cells, types)
+    ]
+    answers = [
+        answer.published or answer for answer in answers
+    ]  # answers over published rows: withheld ones have no range
+    places = np.asarray(column.positions, float)[: len(column.texts)]
+    widths = range_errors(answers, float(places[-1] - places[0]))
+    if not len(widths):
+        return None
+    return {
+        "column": column.name,
+        "queries": len(widths),
+        "median": float(np.median(widths)),
+        "mean": float(widths.mean()),
+    }
+
+
+def make_conditions(workload: Workload, cells: Cells, types: Mapping[str, str]) -> list[Condition | None]:
+    """Convert the questions of a workload over quasi-identifiers to conditions on a release."""
+    conditions: list[Condition | None] = []
+    for lower, upper in zip(workload.lower, workload.upper, strict=True):
+        parts = [
+            _make_range_condition(domain, int(lower[axis]), int(upper[axis]), types[domain.name])
+            for axis, domain in enumerate(cells.quasi)
+            if upper[axis] != NO_RANGE
+        ]
+        conditions.append(CompoundCondition(True, tuple(parts)) if parts else None)
+    return conditions
+
+
+def _split_by_value(workload: Workload, axis: int, values: int, sensitive_size: int) -> Workload:
     """Ask each question once for each value of a column; without a range over the sensitive column if that is the one."""
-    lower, upper = (np.repeat(side, values, axis=0) for side in (asked.lower, asked.upper))
+    lower, upper = (np.repeat(side, values, axis=0) for side in (workload.lower, workload.upper))
     if axis == lower.shape[1] - 1:
-        lower[:, -1], upper[:, -1] = 0, held - 1
-    lower[:, axis] = upper[:, axis] = np.tile(np.arange(values), len(asked))
+        lower[:, -1] = 0
+        upper[:, -1] = sensitive_size - 1
+    lower[:, axis] = upper[:, axis] = np.tile(np.arange(values), len(workload))
     assert NO_RANGE not in upper[:, axis]
     return Workload(np.ascontiguousarray(lower, np.int32), np.ascontiguousarray(upper, np.int32))
 
 
-def _count_by_value(asked: Workload, axis: int, cells: Cells) -> np.ndarray:
+def _count_by_value(workload: Workload, axis: int, cells: Cells) -> np.ndarray:
     """Count (questions, values): the rows of the source that each question selects, by the value of a column it has no
     range over.
     """
-    lower = asked.lower.copy()
-    upper = asked.upper.copy()
-    lower[:, axis], upper[:, axis] = 0, NO_RANGE
+    lower = workload.lower.copy()
+    upper = workload.upper.copy()
+    lower[:, axis] = 0
+    upper[:, axis] = NO_RANGE
     column = np.column_stack([cells.codes, cells.values[:, 0]])[:, axis]
     return Workload(lower, upper).count_by(cells, column, [*cells.quasi, cells.sensitive[0]][axis].size)
 
@@ -131,63 +193,6 @@ def _compute_means(counts: np.ndarray, places: np.ndarray, span: float) -> np.nd
 
 def _aggregate_or_none(of: Any, errors: np.ndarray) -> float | None:
     return float(min(of(errors), 1.0)) if len(errors) else None
-
-
-RANGE_QUERIES = 20
-
-
-def measure_average_ranges(
-    tables: Mapping[str, pl.DataFrame], manifest: Manifest, cells: Cells, seed: int, queries: int = RANGE_QUERIES
-) -> dict[str, Any] | None:
-    """Measure the median and the mean of err.
-
-    Return None where no column holds numbers, or the kind gives no guaranteed range.
-    """
-    axis = find_averaged_axis(cells)
-    if axis is None:
-        return None
-    column = [*cells.quasi, cells.sensitive[0]][axis]
-    types = {entry.name: entry.dtype for entry in manifest.columns}
-    if not isinstance(column, RangeDomain) or not parse_dtype(types[column.name]).is_numeric():
-        return None
-    asked = Workload.draw(
-        cells,
-        predicates=min(2, len(cells.quasi)),
-        selectivity=QUERY_SELECTIVITY,
-        queries=queries,
-        rng=np.random.default_rng(seed),
-    )
-    known: dict[str, Any] = {}
-    answers = [
-        reader_for(manifest.kind).estimate(
-            tables, manifest, Question(aggregate="avg", column=column.name, condition=where, known=known)
-        )
-        for where in make_conditions(asked, cells, types)
-    ]
-    answers = [one.published or one for one in answers]  # answers over published rows: withheld ones have no range
-    places = np.asarray(column.positions, float)[: len(column.texts)]
-    found = range_errors(answers, float(places[-1] - places[0]))
-    if not len(found):
-        return None
-    return {
-        "column": column.name,
-        "queries": len(found),
-        "median": float(np.median(found)),
-        "mean": float(found.mean()),
-    }
-
-
-def make_conditions(asked: Workload, cells: Cells, types: Mapping[str, str]) -> list[Condition | None]:
-    """Convert the questions of a workload over quasi-identifiers to conditions on a release."""
-    found: list[Condition | None] = []
-    for lower, upper in zip(asked.lower, asked.upper, strict=True):
-        parts = [
-            _make_range_condition(domain, int(lower[axis]), int(upper[axis]), types[domain.name])
-            for axis, domain in enumerate(cells.quasi)
-            if upper[axis] != NO_RANGE
-        ]
-        found.append(CompoundCondition(True, tuple(parts)) if parts else None)
-    return found
 
 
 def _make_range_condition(domain: Domain, lower: int, upper: int, dtype: str) -> Condition:

@@ -38,7 +38,7 @@ def measure_resemblance(ask: Answerer, cells: Cells) -> dict[str, Any]:
         "marginals": marginals,
         "marginal_error": float(np.mean(list(marginals.values()))),
         "association": pairs,
-        "association_error": float(np.mean([abs(one["after"] - one["before"]) for one in pairs])) if pairs else 0.0,
+        "association_error": float(np.mean([abs(pair["after"] - pair["before"]) for pair in pairs])) if pairs else 0.0,
     }
 
 
@@ -47,14 +47,14 @@ def compute_cramers_v(table: np.ndarray) -> float:
 
     Estimated counts below 0 count as 0.
     """
-    held = np.maximum(table, 0.0)
-    held = held[held.sum(axis=1) > 0][:, held.sum(axis=0) > 0]
-    fewer = min(held.shape) - 1
+    counts = np.maximum(table, 0.0)
+    counts = counts[counts.sum(axis=1) > 0][:, counts.sum(axis=0) > 0]
+    fewer = min(counts.shape) - 1
     if fewer < 1:
         return 0.0
-    total = held.sum()
-    expected = np.outer(held.sum(axis=1), held.sum(axis=0)) / total
-    return float(min(np.sqrt(((held - expected) ** 2 / expected).sum() / (total * fewer)), 1.0))
+    total = counts.sum()
+    expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / total
+    return float(min(np.sqrt(((counts - expected) ** 2 / expected).sum() / (total * fewer)), 1.0))
 
 
 def _compute_total_variation(before: np.ndarray, after: np.ndarray) -> float:
@@ -82,16 +82,18 @@ def _make_blocks(cells: Cells, axis: int) -> list[tuple[int, int]]:
 
 
 def _count_tables(
-    ask: Answerer, cells: Cells, asked: dict[int, list[tuple[int, int]]]
+    ask: Answerer, cells: Cells, stretches_by_axis: dict[int, list[tuple[int, int]]]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Count the rows in each combination of stretches: in the source, and as estimated from the release."""
-    shape = [len(stretches) for stretches in asked.values()]
-    many = int(np.prod(shape))
-    lower = np.zeros((many, len(cells.quasi) + 1), np.int32)
+    shape = [len(stretches) for stretches in stretches_by_axis.values()]
+    combinations = int(np.prod(shape))
+    lower = np.zeros((combinations, len(cells.quasi) + 1), np.int32)
     upper = np.full(lower.shape, NO_RANGE, np.int32)
     upper[:, -1] = cells.sensitive[0].size - 1
-    for (axis, stretches), at in zip(asked.items(), np.indices(shape).reshape(len(shape), -1), strict=True):
-        lower[:, axis] = np.array([first for first, _ in stretches])[at]
-        upper[:, axis] = np.array([last for _, last in stretches])[at]
+    for (axis, stretches), indices in zip(
+        stretches_by_axis.items(), np.indices(shape).reshape(len(shape), -1), strict=True
+    ):
+        lower[:, axis] = np.array([first for first, _ in stretches])[indices]
+        upper[:, axis] = np.array([last for _, last in stretches])[indices]
     workload = Workload(lower, upper)
     return workload.exact(cells).astype(float).reshape(shape), ask(workload).reshape(shape)

@@ -49,75 +49,78 @@ from reticent.release.kind import reader_for
 from reticent.validation import instance_of, integer, integers, share, validate_arguments
 
 SELECTIVITIES = (0.0, 0.001, 0.01, 0.05, 0.1, 0.2, 1.0)
+MAX_GROUPS_COUNTED = 64  # where people are in so few groups, the people that a query selects are counted by group
+NO_RANGE = -1
+_check_generator = instance_of(
+    "numpy.random._generator.Generator", "a generator of random numbers", "np.random.default_rng(1)."
+)
+Tables = Mapping[str, pl.DataFrame]
 
 
-def relative_errors(estimate: np.ndarray, true: np.ndarray) -> np.ndarray:
+def relative_errors(estimate: np.ndarray, truth: np.ndarray) -> np.ndarray:
     """Compute |estimate - true| / true where the true answer is not 0."""
-    asked = true > 0
-    return np.abs(estimate[asked] - true[asked]) / true[asked]
+    is_selected = truth > 0
+    return np.abs(estimate[is_selected] - truth[is_selected]) / truth[is_selected]
 
 
-def median_relative_error(estimate: np.ndarray, true: np.ndarray) -> float:
-    errors = relative_errors(estimate, true)
+def median_relative_error(estimate: np.ndarray, truth: np.ndarray) -> float:
+    errors = relative_errors(estimate, truth)
     return float(np.median(errors)) if len(errors) else float("nan")
 
 
-def mean_relative_error(estimate: np.ndarray, true: np.ndarray) -> float:
+def mean_relative_error(estimate: np.ndarray, truth: np.ndarray) -> float:
     """Compute the mean, which some papers report (Li, Li & Zhang 2009, figure 6); a few rare answers weigh a lot in it."""
-    errors = relative_errors(estimate, true)
+    errors = relative_errors(estimate, truth)
     return float(np.mean(errors)) if len(errors) else float("nan")
 
 
-def summarize_errors(estimate: np.ndarray, true: np.ndarray) -> dict[str, float | int]:
+def summarize_errors(estimate: np.ndarray, truth: np.ndarray) -> dict[str, float | int]:
     return {
-        "queries": int((true > 0).sum()),
-        "median": median_relative_error(estimate, true),
-        "mean": mean_relative_error(estimate, true),
+        "queries": int((truth > 0).sum()),
+        "median": median_relative_error(estimate, truth),
+        "mean": mean_relative_error(estimate, truth),
     }
 
 
-def group_errors_by_dimension(workload: Workload, estimate: np.ndarray, true: np.ndarray) -> list[dict[str, Any]]:
+def group_errors_by_dimension(workload: Workload, estimate: np.ndarray, truth: np.ndarray) -> list[dict[str, Any]]:
     """Summarize errors by the number of quasi-identifiers that queries ask about (Li, Li & Zhang, ICDE 2009, figure 6),
     one line each.
     """
     dimension = (workload.upper[:, :-1] >= 0).sum(axis=1)
     return [
-        {"dimension": int(each), **summarize_errors(estimate[dimension == each], true[dimension == each])}
-        for each in np.unique(dimension)
+        {"dimension": int(number), **summarize_errors(estimate[dimension == number], truth[dimension == number])}
+        for number in np.unique(dimension)
     ]
 
 
 def group_errors_by_selectivity(
-    estimate: np.ndarray, true: np.ndarray, rows: int, steps: Sequence[float] = SELECTIVITIES
+    estimate: np.ndarray, truth: np.ndarray, rows: int, steps: Sequence[float] = SELECTIVITIES
 ) -> list[dict[str, Any]]:
     """Summarize errors by stretch of selectivities, its upper end included, one line for each that some query has."""
-    share = true / rows
-    found = []
+    share = truth / rows
+    lines = []
     for above, until in pairwise(steps):
-        here = (share > above) & (share <= until)
-        if here.any():
-            found.append({"above": above, "until": until, **summarize_errors(estimate[here], true[here])})
-    return found
+        is_selected = (share > above) & (share <= until)
+        if is_selected.any():
+            lines.append(
+                {"above": above, "until": until, **summarize_errors(estimate[is_selected], truth[is_selected])}
+            )
+    return lines
 
 
 def range_errors(answers: Iterable[Answer], span: float) -> np.ndarray:
     """Compute the range errors of answers with guaranteed bounds; those that are NULL, or without an end, are left out."""
     return np.array(
-        [(one.upper - one.lower) / span for one in answers if one.lower is not None and one.upper is not None]
+        [
+            (answer.upper - answer.lower) / span
+            for answer in answers
+            if answer.lower is not None and answer.upper is not None
+        ]
     )
-
-
-MAX_GROUPS_COUNTED = 64  # where people are in so few groups, the people that a query selects are counted by group
-NO_RANGE = -1
 
 
 def _check_sizes(value: Any, name: str) -> Any:
     return value if isinstance(value, Cells) else integers(value, name)
-
-
-_check_generator = instance_of(
-    "numpy.random._generator.Generator", "a generator of random numbers", "np.random.default_rng(1)."
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,8 +163,8 @@ class Workload:
         lengths = np.maximum(np.rint(np.array(sizes) * share), 1).astype(np.int64)
         lower = rng.integers(0, np.array(sizes) - lengths + 1, (queries, axes + 1))
         upper = lower + lengths - 1
-        asked = np.argsort(rng.random((queries, axes)), axis=1) < predicates
-        upper[:, :axes][~asked] = NO_RANGE
+        has_range = np.argsort(rng.random((queries, axes)), axis=1) < predicates
+        upper[:, :axes][~has_range] = NO_RANGE
         return cls(np.ascontiguousarray(lower, np.int32), np.ascontiguousarray(upper, np.int32))
 
     def among(self, values: int) -> np.ndarray:
@@ -174,7 +177,7 @@ class Workload:
         fresh = np.ones(len(cells), bool)
         fresh[1:] = (cells.codes[1:] != cells.codes[:-1]).any(axis=1)
         starts = np.flatnonzero(fresh)
-        found = np.zeros((len(self), cells.sensitive[0].size), np.int64)
+        counts = np.zeros((len(self), cells.sensitive[0].size), np.int64)
         select_histograms(
             np.ascontiguousarray(cells.codes[starts].T, np.int32),
             np.append(starts, len(cells)).astype(np.int64),
@@ -183,9 +186,9 @@ class Workload:
             self.lower,
             self.upper,
             np.empty(len(starts), np.uint8),
-            found,
+            counts,
         )
-        return found
+        return counts
 
     def exact(self, cells: Cells, selected: np.ndarray | None = None) -> np.ndarray:
         """Count the rows that each query selects.
@@ -200,7 +203,7 @@ class Workload:
         """Count (queries, numbers): the rows that meet all predicates, the sensitive one too, by a number that each
         cell has.
         """
-        found = np.zeros((len(self), numbers), np.int64)
+        counts = np.zeros((len(self), numbers), np.int64)
         select_histograms(
             np.ascontiguousarray(np.vstack([cells.codes.T, cells.values[:, 0]]), np.int32),
             np.arange(len(cells) + 1),
@@ -209,9 +212,9 @@ class Workload:
             self.lower,
             self.upper,
             np.empty(len(cells), np.uint8),
-            found,
+            counts,
         )
-        return found
+        return counts
 
     def baseline(self, cells: Cells, selected: np.ndarray | None = None) -> np.ndarray:
         """Estimate with the overall frequency of the values in range for each selected row."""
@@ -231,24 +234,24 @@ class Workload:
         return _sum_in_range(counts, self.among(published.sensitive[0].size)[:, occurring])
 
     def generalized(self, boxes: Boxes) -> np.ndarray:
-        found = np.empty(len(self), np.float64)
+        estimates = np.empty(len(self), np.float64)
         holes, prefix = boxes.holes
-        count_overlaps(boxes.first, boxes.last, holes, prefix, boxes.until, self.lower, self.upper, found)
-        return found
+        count_overlaps(boxes.first, boxes.last, holes, prefix, boxes.until, self.lower, self.upper, estimates)
+        return estimates
 
-    def matched(self, members: GroupMembers) -> np.ndarray:
+    def matched(self, members: GroupMembers, max_groups: int = MAX_GROUPS_COUNTED) -> np.ndarray:
         """Estimate from the expected values of people; people of one point are counted together."""
-        if len(members.counts) <= MAX_GROUPS_COUNTED:
+        if len(members.counts) <= max_groups:
             return self._matched_by_groups(members)
         codes, point = np.unique(members.codes, axis=0, return_inverse=True)
         point = point.reshape(-1)
         until = np.zeros((len(codes), members.shares.shape[1] + 1))
         for value, part in enumerate(members.shares.T):
             until[:, value + 1] = np.bincount(point, members.people * part[members.group], minlength=len(codes))
-        found = np.empty(len(self), np.float64)
+        estimates = np.empty(len(self), np.float64)
         points = np.ascontiguousarray(codes.T, np.int32)
-        sum_expected_counts(points, np.cumsum(until, axis=1), self.lower, self.upper, found)
-        return found
+        sum_expected_counts(points, np.cumsum(until, axis=1), self.lower, self.upper, estimates)
+        return estimates
 
     def _matched_by_groups(self, members: GroupMembers) -> np.ndarray:
         """Count the people of each group whom a query selects, with the group's share of the values in range."""
@@ -269,15 +272,20 @@ class Workload:
     def sampled(self, release: SampledRows, cells: Cells) -> np.ndarray:
         """Estimate the rows in range: those seen, less those that noise puts there, over p."""
         frame = release.frame
-        known = list(cells.sensitive[0].texts)
-        held = frame[release.column].cast(pl.String).is_in(known).to_numpy()
+        texts = list(cells.sensitive[0].texts)
+        is_known = frame[release.column].cast(pl.String).is_in(texts).to_numpy()
         size = frame[release.size].to_numpy()
-        seen = self.generalized(build_boxes(release.entries, frame, cells, weights=np.where(held, size, 0)))
-        whole = build_boxes(release.entries, frame, cells, weights=size)
+        rows_in_range = self.generalized(
+            build_boxes(release.entries, frame, cells, weights=np.where(is_known, size, 0))
+        )
+        all_boxes = build_boxes(release.entries, frame, cells, weights=size)
         free = replace(self, lower=self.lower.copy(), upper=self.upper.copy())
-        free.lower[:, -1], free.upper[:, -1] = 0, cells.sensitive[0].size - 1
-        asked = self.among(len(known)) @ np.isin(known, release.domain)
-        return (seen - (1 - release.p) * asked / len(release.domain) * free.generalized(whole)) / release.p
+        free.lower[:, -1] = 0
+        free.upper[:, -1] = cells.sensitive[0].size - 1
+        values_in_range = self.among(len(texts)) @ np.isin(texts, release.domain)
+        return (
+            rows_in_range - (1 - release.p) * values_in_range / len(release.domain) * free.generalized(all_boxes)
+        ) / release.p
 
     @staticmethod
     def median_error(estimate: np.ndarray, true: np.ndarray) -> float:
@@ -306,18 +314,10 @@ class SampledRows:
         return cls(frame, quasi, column, list(own["domain"]), float(Fraction(str(own["p"]))))
 
 
-def _sum_in_range(histograms: np.ndarray, among: np.ndarray) -> np.ndarray:
-    return (histograms * among).sum(axis=1)
-
-
-Answerer = Callable[[Workload], np.ndarray]
-Tables = Mapping[str, pl.DataFrame]
-
-
 def make_answerer(tables: Tables, manifest: Manifest, cells: Cells) -> Answerer:
     """Make an answerer by the estimator of the release's kind."""
-    made: Answerer = catalogue.load_object(catalogue.KINDS[manifest.kind].answers)(tables, manifest, cells)
-    return made
+    answerer: Answerer = catalogue.load_object(catalogue.KINDS[manifest.kind].answers)(tables, manifest, cells)
+    return answerer
 
 
 def answer_from_groups(tables: Tables, manifest: Manifest, cells: Cells) -> Answerer:
@@ -349,3 +349,10 @@ def answer_from_sampled(tables: Tables, manifest: Manifest, cells: Cells) -> Ans
     """Answer by reconstruction, weighted by G, uniform within boxes."""
     release = SampledRows.from_frame(tables["data"], manifest)
     return lambda workload: workload.sampled(release, cells)
+
+
+def _sum_in_range(histograms: np.ndarray, among: np.ndarray) -> np.ndarray:
+    return (histograms * among).sum(axis=1)
+
+
+Answerer = Callable[[Workload], np.ndarray]

@@ -208,15 +208,14 @@ def estimate_weights(
     samples: int,
     rng: np.random.Generator,
     miss: float = MISS_PROBABILITY,
+    max_listed: int = MAX_LISTED_STRATUM_TABLES,
 ) -> dict[int, WeightInterval]:
     """Estimate, for each published count, the weight of one of its values.
 
     All intervals hold together but with probability `miss`.
     """
     possible = [stratum for stratum in list_strata(published, kind) if stratum.greatest(kind)]
-    listed_strata, drawn_strata = _split_strata(
-        possible, MAX_LISTED_STRATUM_TABLES // estimate_weighing_cost(published, kind, prior)
-    )
+    listed_strata, drawn_strata = _split_strata(possible, max_listed // estimate_weighing_cost(published, kind, prior))
     intervals: list[tuple[int, float, WeightInterval]] = []  # count, logarithm of a scale, in units of it
     for stratum in listed_strata:
         exact = weigh_stratum(stratum, kind, prior)

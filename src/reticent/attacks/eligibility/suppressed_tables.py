@@ -67,6 +67,17 @@ from reticent.methods.suppression.stage import SUPPRESSION_KINDS
 
 MAX_EXACT_TERMS = 3_000  # so many terms are summed exactly
 MAX_TERM_BLOCKS = 2_000  # and so many blocks of them between bounds
+
+
+@dataclass(frozen=True, slots=True)
+class TermLimits:
+    """How many terms of a sum are added up exactly, and in how many blocks the others are bounded."""
+
+    exact_terms: int = MAX_EXACT_TERMS
+    blocks: int = MAX_TERM_BLOCKS
+
+
+DEFAULT_TERM_LIMITS = TermLimits()
 TERM_BITS = 96  # binary digits kept of a term between bounds
 
 
@@ -97,13 +108,15 @@ def find_highest_low(others: int, total: int, most: int) -> int:
     return min(total // (others + 1), (total - most) // others) if others else total
 
 
-def sum_by_least_part(others: int, total: int, most: int, offset: int) -> tuple[Fraction, Fraction]:
+def sum_by_least_part(
+    others: int, total: int, most: int, offset: int, limits: TermLimits = DEFAULT_TERM_LIMITS
+) -> tuple[Fraction, Fraction]:
     """Sum led / (least + offset) over the least positive part, M included: exactly, or between bounds where the sum is long."""
     last = find_highest_low(others, total, most)
     if last < 1:
         return Fraction(0), Fraction(0)
-    if last > MAX_EXACT_TERMS and others:
-        return _bound_sum_by_blocks(others, total, most, offset, last)
+    if last > limits.exact_terms and others:
+        return _bound_sum_by_blocks(others, total, most, offset, last, limits.blocks)
     if not others:
         exact = Fraction(count_led_tables(0, total, 1, most), total + offset)
         return exact, exact
@@ -116,10 +129,12 @@ def sum_by_least_part(others: int, total: int, most: int, offset: int) -> tuple[
     return exact, exact
 
 
-def _bound_sum_by_blocks(others: int, total: int, most: int, offset: int, last: int) -> tuple[Fraction, Fraction]:
+def _bound_sum_by_blocks(
+    others: int, total: int, most: int, offset: int, last: int, blocks: int
+) -> tuple[Fraction, Fraction]:
     """Bound the same sum with the terms in blocks: all of a block's tables at its greatest and at its least divisor, rounded outward."""
     ratio = (last + offset) / (1 + offset)
-    edges = {round((1 + offset) * ratio ** (at / MAX_TERM_BLOCKS)) - offset for at in range(MAX_TERM_BLOCKS)}
+    edges = {round((1 + offset) * ratio ** (at / blocks)) - offset for at in range(blocks)}
     starts = [*sorted({1, *(edge for edge in edges if 1 < edge <= last)}), last + 1]
     low = high = 0
     counted = count_led_tables(others, total, 1, most)
@@ -216,7 +231,9 @@ class PublishedCounts:
         return l * (last + self.withheld - higher + steps) <= self.rows
 
 
-def compute_counted_weights(published: PublishedCounts) -> dict[int, WeightBounds]:
+def compute_counted_weights(
+    published: PublishedCounts, limits: TermLimits = DEFAULT_TERM_LIMITS
+) -> dict[int, WeightBounds]:
     """Compute for each published count the weight of all tables in which one value of that count led.
 
     The weights are between bounds that mostly meet.
@@ -226,7 +243,7 @@ def compute_counted_weights(published: PublishedCounts) -> dict[int, WeightBound
     found = {}
     for count in published.alike:
         low = high = Fraction(0)
-        for least, most in _generate_weight_parts(published, count):
+        for least, most in _generate_weight_parts(published, count, limits):
             low = low + least
             high = high + most
         if high:
@@ -234,7 +251,7 @@ def compute_counted_weights(published: PublishedCounts) -> dict[int, WeightBound
     return found
 
 
-def _generate_weight_parts(published: PublishedCounts, count: int) -> Iterator[WeightBounds]:
+def _generate_weight_parts(published: PublishedCounts, count: int, limits: TermLimits) -> Iterator[WeightBounds]:
     """Yield the weight by x and g."""
     level, at_top = published.level, count == published.level
     lower = published.alike[level - 1] - (count == level - 1)
@@ -249,7 +266,7 @@ def _generate_weight_parts(published: PublishedCounts, count: int) -> Iterator[W
             share = chosen * comb(cut, higher) / (published.l * (higher + 1))
             low = high = known * count_led_tables(higher, total, 1, published.least_excess) if known else Fraction(0)
             if shared:
-                ends = sum_by_least_part(higher, total, published.least_excess, offset)
+                ends = sum_by_least_part(higher, total, published.least_excess, offset, limits)
                 low = low + shared * min(ends, key=shared.__mul__)
                 high = high + shared * max(ends, key=shared.__mul__)
             if high:

@@ -223,6 +223,7 @@ class KernelAdversary:
         return all(self._decide_closely(int(g), t, base) for g in np.flatnonzero(self.risk + margin > limit))
 
     def _decide_closely(self, group: int, t: Fraction, base: str) -> bool:
+        """Decide with more digits whether a group's risk is at most t; one that is too large counts as broken."""
         table = self.table
         kernel = self.parameters.get("kernel", "epanechnikov")
         width = self.parameters.get("smoothing", 0)
@@ -237,11 +238,9 @@ class KernelAdversary:
                 compute_decimal_prior(table, self.view.axes, self.bandwidths, kernel, point)
                 for point in points.tolist()
             ]
-            matrix = (
-                None
-                if self._value_distances is None
-                else compute_decimal_smoothing(self._value_distances, parse_parameter(width), kernel)
-            )
+            matrix = None
+            if self._value_distances is not None:
+                matrix = compute_decimal_smoothing(self._value_distances, parse_parameter(width), kernel)
             return compute_decimal_risk(prior, people, published, matrix, self.rounds)
 
         terms = 8 * len(self.view.axes) + len(table.codes) + 1  # weights and their product, times a count, added up

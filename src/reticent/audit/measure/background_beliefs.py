@@ -37,8 +37,6 @@ from reticent.labels.cover import find_places, join_boxes, rebuild_hierarchy
 from reticent.labels.scale import LineScale, make_scale
 
 MAX_DOUBLES_AT_ONCE = 1 << 23  # doubles held at once
-BLOCK_PAIRS = 1 << 16  # pairs of points computed together: memory is reused and not allocated anew
-GRID_PRODUCTS_PER_PAIR = 16  # products of a grid that cost as much as a pair of points
 INFERENCE_ROUNDS = {"omega": 1, "balanced": 24}
 
 
@@ -258,7 +256,21 @@ class BeliefTable:
             yield slice(first, last), slice(ends[first], ends[last])
 
 
-def compute_priors(table: BeliefTable, weights: list[np.ndarray | None]) -> tuple[np.ndarray, int]:
+@dataclass(frozen=True, slots=True)
+class PriorLimits:
+    """What decides which way priors are computed, and how much is in memory at once."""
+
+    doubles: int = MAX_DOUBLES_AT_ONCE
+    block_pairs: int = 1 << 16  # pairs of points computed together: memory is reused and not allocated anew
+    grid_products_per_pair: int = 16  # products of a grid that cost as much as a pair of points
+
+
+DEFAULT_PRIOR_LIMITS = PriorLimits()
+
+
+def compute_priors(
+    table: BeliefTable, weights: list[np.ndarray | None], limits: PriorLimits = DEFAULT_PRIOR_LIMITS
+) -> tuple[np.ndarray, int]:
     """Compute equation 2 at every point, separately for every combination of the axes without neighbours.
 
     It is computed on a grid over the other axes, or from point to point where that is less work or the grid is too
@@ -266,7 +278,7 @@ def compute_priors(table: BeliefTable, weights: list[np.ndarray | None]) -> tupl
     """
     is_whole = [w is not None and bool((w == 1).all()) for w in weights]
     is_alone = [
-        w is None or (not whole and np.count_nonzero(w) == len(w)) for w, whole in zip(weights, is_whole, strict=True)
+        w is None or (not flat and np.count_nonzero(w) == len(w)) for w, flat in zip(weights, is_whole, strict=True)
     ]
     live = [axis for axis in range(len(weights)) if not is_whole[axis] and not is_alone[axis]]
     near = [w for axis in live if (w := weights[axis]) is not None]
@@ -277,12 +289,12 @@ def compute_priors(table: BeliefTable, weights: list[np.ndarray | None]) -> tupl
     points_per_key = np.bincount(key)
     entries_per_key = np.bincount(key, weights=np.count_nonzero(table.value_counts, axis=1))
     grid_products = len(points_per_key) * places * values * sum(map(len, near))
-    if GRID_PRODUCTS_PER_PAIR * (points_per_key @ entries_per_key) <= grid_products:
-        return _normalize_rows(_compute_priors_by_point(table, near, codes, key)), int(points_per_key.max())
-    if places > MAX_DOUBLES_AT_ONCE:
-        return _normalize_rows(_compute_priors_by_pairs(table, near, codes, key)), int(points_per_key.max())
+    if limits.grid_products_per_pair * (points_per_key @ entries_per_key) <= grid_products:
+        return _normalize_rows(_compute_priors_by_point(table, near, codes, key, limits)), int(points_per_key.max())
+    if places > limits.doubles:
+        return _normalize_rows(_compute_priors_by_pairs(table, near, codes, key, limits)), int(points_per_key.max())
     terms = sum(len(w) + 4 for w in near)
-    return _normalize_rows(_compute_priors_by_grid(table, near, codes, key)), terms
+    return _normalize_rows(_compute_priors_by_grid(table, near, codes, key, limits)), terms
 
 
 def _number_combinations(codes: np.ndarray) -> np.ndarray:
@@ -304,7 +316,7 @@ def _normalize_rows(sums: np.ndarray) -> np.ndarray:
 
 
 def _compute_priors_by_point(
-    table: BeliefTable, weights: list[np.ndarray], codes: np.ndarray, key: np.ndarray
+    table: BeliefTable, weights: list[np.ndarray], codes: np.ndarray, key: np.ndarray, limits: PriorLimits
 ) -> np.ndarray:
     """Compute the priors from every point and each point of its key, a few points at a time."""
     values = table.value_counts.shape[1]
@@ -318,7 +330,7 @@ def _compute_priors_by_point(
     times = value_counts[holder, value].astype(float)
     length = np.diff(first)[key]
     until = np.cumsum(length)
-    cuts = np.unique(np.searchsorted(until, np.arange(0, int(until[-1]), BLOCK_PAIRS)))
+    cuts = np.unique(np.searchsorted(until, np.arange(0, int(until[-1]), limits.block_pairs)))
     for begin, end in pairwise(np.unique(np.append(cuts, len(key)))):
         lengths = length[begin:end]
         point = np.repeat(np.arange(begin, end), lengths)
@@ -332,7 +344,7 @@ def _compute_priors_by_point(
 
 
 def _compute_priors_by_grid(
-    table: BeliefTable, near: list[np.ndarray], codes: np.ndarray, key: np.ndarray
+    table: BeliefTable, near: list[np.ndarray], codes: np.ndarray, key: np.ndarray, limits: PriorLimits
 ) -> np.ndarray:
     """Compute the priors by one matrix product for each axis, as many keys at once as fit."""
     grid = tuple(len(w) for w in near)
@@ -344,8 +356,8 @@ def _compute_priors_by_grid(
     priors = np.zeros(table.value_counts.shape)
     order = np.argsort(key, kind="stable")
     keys = int(key.max()) + 1
-    step = max(MAX_DOUBLES_AT_ONCE // (places * values), 1)
-    wide = values if places * values <= MAX_DOUBLES_AT_ONCE else max(MAX_DOUBLES_AT_ONCE // places, 1)
+    step = max(limits.doubles // (places * values), 1)
+    wide = values if places * values <= limits.doubles else max(limits.doubles // places, 1)
     for begin in range(0, keys, step):
         rows = order[np.searchsorted(key[order], begin) : np.searchsorted(key[order], begin + step)]
         for low in range(0, values, wide):
@@ -370,11 +382,11 @@ def _multiply_on_grid(
 
 
 def _compute_priors_by_pairs(
-    table: BeliefTable, weights: list[np.ndarray], codes: np.ndarray, key: np.ndarray
+    table: BeliefTable, weights: list[np.ndarray], codes: np.ndarray, key: np.ndarray, limits: PriorLimits
 ) -> np.ndarray:
     """Compute the priors by pairs, a block of points against all others."""
     priors = np.empty(table.value_counts.shape)
-    block = max(MAX_DOUBLES_AT_ONCE // len(codes), 1)
+    block = max(limits.doubles // len(codes), 1)
     for begin in range(0, len(codes), block):
         rows = slice(begin, begin + block)
         weight = (key[rows, None] == key[None, :]).astype(float)

@@ -74,7 +74,8 @@ def _measure_ordered_view(view: GroupCounts) -> Fraction:
     follows = np.append(start[1:], 0)
     last = np.append(view.group[1:] != view.group[:-1], True)
     stop = np.where(last, view.occurring, follows)
-    reached = _cumulate_counts(count, view)
+    running = np.cumsum(count)
+    reached = running - (running[view.starts] - count[view.starts])[view.group]  # inside each group
     size = sizes[view.group]
     work = _sum_run(start, stop, reached, size, view.rows, table, before)
     total = _sum_by_group(work, view)
@@ -142,9 +143,3 @@ def _sum_absolute(
 
 def _sum_by_group(entries: np.ndarray, view: GroupCounts) -> np.ndarray:
     return np.add.reduceat(entries, view.starts) if len(entries) else entries
-
-
-def _cumulate_counts(count: np.ndarray, view: GroupCounts) -> np.ndarray:
-    """Compute the running sum of the counts inside each group."""
-    running = np.cumsum(count)
-    return running - (running[view.starts] - count[view.starts])[view.group]

@@ -92,9 +92,7 @@ def _find_skew(parameters: Mapping[str, Any], sampling: SamplingParameters) -> F
 
 
 def compute_highest_posterior(sampling: SamplingParameters, rho1: Fraction, skew: Fraction) -> Fraction:
-    """Compute the highest posterior of a predicate with prior rho1: from the row that is shown, or from an undeclared
-    domain.
-    """
+    """Compute the highest posterior of a predicate with prior rho1: from the shown row, or from an undeclared domain."""
     w = min(skew, rho1)
     return max(compute_posterior(sampling, rho1, w), compute_posterior_from_domain(sampling, rho1, w))
 
@@ -105,13 +103,12 @@ def compute_highest_growth(sampling: SamplingParameters, skew: Fraction) -> Frac
 
 
 def compute_posterior(sampling: SamplingParameters, prior: Fraction, w: Fraction) -> Fraction:
-    """Compute the posterior of a predicate with this prior that y meets, everyone else of k corrupted, w being the
-    prior of y.
-    """
+    """Compute the posterior of a predicate with this prior that y meets, everyone else of k corrupted; y has the prior w."""
     if sampling.rows_per_person > 1:
         resistance = _compute_resistance(sampling)
         return (prior * resistance + w) / (resistance + w) if w else prior
-    p, redrawn = sampling.p, (1 - sampling.p) / sampling.domain
+    p = sampling.p
+    redrawn = (1 - p) / sampling.domain
     shown_probability = p * w + redrawn  # by the victim
     owns = shown_probability / (shown_probability + (sampling.counted_on - 1) * redrawn)
     if_owner = (w * (p + redrawn) + (prior - w) * redrawn) / shown_probability
@@ -119,8 +116,9 @@ def compute_posterior(sampling: SamplingParameters, prior: Fraction, w: Fraction
 
 
 def compute_posterior_from_domain(sampling: SamplingParameters, prior: Fraction, w: Fraction) -> Fraction:
-    """Compute the posterior of a predicate with this prior, from a domain that is the values that occur; w is the prior
-    of the rarest of them.
+    """Compute the posterior of a predicate with this prior, from a domain that is the values that occur.
+
+    The rarest of them has the prior w.
     """
     if sampling.declared or not sampling.fewest_holders or not w:
         return prior
@@ -131,9 +129,7 @@ def compute_posterior_from_domain(sampling: SamplingParameters, prior: Fraction,
 
 
 def compute_growth_from_domain(sampling: SamplingParameters, skew: Fraction) -> Fraction:
-    """Compute how much a belief in one value grows by an undeclared domain, at least: at priors from the least up to
-    lambda.
-    """
+    """Compute how much a belief in one value grows at least by an undeclared domain, at priors up to lambda."""
     lowest_prior = max(Fraction(0), 1 - (sampling.domain - 1) * skew)
     priors = [lowest_prior + (skew - lowest_prior) * step / 8 for step in range(9)]
     priors.append(max(lowest_prior, min(skew, Fraction(1, 10**6))))
@@ -151,7 +147,8 @@ def _compute_resistance(sampling: SamplingParameters) -> Fraction:
 def grows_at_most(sampling: SamplingParameters, skew: Fraction, limit: Fraction) -> bool:
     """Whether no belief of a lambda-skewed prior grows by more."""
     lowest_prior = max(Fraction(0), 1 - (sampling.domain - 1) * skew)
-    p, resistance = sampling.p, sampling.counted_on * (1 - sampling.p) / sampling.domain
+    p = sampling.p
+    resistance = sampling.counted_on * (1 - p) / sampling.domain
     if sampling.rows_per_person > 1:
         resistance = p * _compute_resistance(sampling)
 
@@ -168,9 +165,10 @@ def compute_growth(sampling: SamplingParameters, skew: Fraction) -> Fraction:
     high = GROWTH_PARTS
     while low < high:
         middle = (low + high) // 2
-        low, high = (
-            (low, middle) if grows_at_most(sampling, skew, Fraction(middle, GROWTH_PARTS)) else (middle + 1, high)
-        )
+        if grows_at_most(sampling, skew, Fraction(middle, GROWTH_PARTS)):
+            high = middle
+        else:
+            low = middle + 1
     return Fraction(low, GROWTH_PARTS)
 
 

@@ -57,9 +57,7 @@ class GroupCounts:
         return len(self.group) == self.groups * self.occurring
 
     def integers(self, terms: int = 1) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return (counts, sizes, totals) in a type in which `terms` products of rows and a size add up without
-        overflow.
-        """
+        """Return (counts, sizes, totals) in a type in which `terms` products of rows and a size cannot overflow."""
         largest_sum = self.rows * int(self.sizes.max(initial=1)) * terms
         kind: type = np.int64 if largest_sum < _MAX_SUM else object
         return self.count.astype(kind), self.sizes.astype(kind), self.totals.astype(kind)

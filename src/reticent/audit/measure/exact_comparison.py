@@ -66,7 +66,8 @@ def find_extremes_by_value(
 
 def bound_ln(x: Fraction, digits: int) -> tuple[Fraction, Fraction]:
     """Return fractions below and above ln x. `Decimal.ln` is rounded correctly: one unit in the last place is ample."""
-    lower = upper = Fraction(0)
+    lower = Fraction(0)
+    upper = Fraction(0)
     context = Context(prec=digits)
     for integer, sign in ((x.numerator, 1), (x.denominator, -1)):
         log = Decimal(integer).ln(context)

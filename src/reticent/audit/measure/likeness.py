@@ -120,7 +120,8 @@ def list_perturbation_gains(
 def _find_ratio_extremes(parts: Sequence[int], totals: Sequence[int]) -> tuple[Fraction, Fraction]:
     """Find the least and the greatest part / whole, by cross-multiplication; wholes of 0 are never published."""
     pairs = [(part, total) for part, total in zip(parts, totals, strict=True) if total]
-    low = high = pairs[0]
+    low = pairs[0]
+    high = pairs[0]
     for part, total in pairs:
         if part * high[1] > high[0] * total:
             high = (part, total)

@@ -188,11 +188,9 @@ def compute_declared_masses(target: Mapping[str, Any], values: Sequence[str]) ->
     kind, declared = next(iter(target.items()))
     if kind == "weights":
         listed = {str(value): parse_parameter(weight) for value, weight in declared.items()}
-        return (
-            [listed.get(text, Fraction(0)) for text in values]
-            if set(listed) <= set(values)
-            else _match_listed_weights(listed, values)
-        )
+        if not set(listed) <= set(values):  # spelled otherwise: 3 and 3.0 are one number
+            return _match_listed_weights(listed, values)
+        return [listed.get(text, Fraction(0)) for text in values]
     if kind == "zipf":
         return [Fraction((place + 1) ** -float(parse_parameter(declared["s"]))) for place in range(len(values))]
     mean = float(parse_parameter(declared["mean"]))

@@ -11,48 +11,48 @@ GROUP_SIZES = (1, 2, 4, 6, 8, 10)
 RETENTION_PROBABILITIES = tuple(Fraction(part, 100) for part in range(15, 50, 5))
 
 
-def answer(asked: Mapping[str, Any]) -> dict[str, Any]:
-    from reticent.methods.perturbed_generalization.calibration import answer_calibration as answered
+def answer(options: Mapping[str, Any]) -> dict[str, Any]:
+    from reticent.methods.perturbed_generalization.calibration import answer_calibration
 
-    return answered(asked)
+    return answer_calibration(options)
 
 
-def show(found: dict[str, Any]) -> None:
+def show(result: dict[str, Any]) -> None:
     """Print the answer, and a table like table III: what other p and k would give."""
     from reticent.cli.output import say, say_table
 
-    if "p_theorem2" in found or "p_theorem3" in found:
-        printed = "p_theorem2" if "p_theorem2" in found else "p_theorem3"
+    if "p_theorem2" in result or "p_theorem3" in result:
+        printed = "p_theorem2" if "p_theorem2" in result else "p_theorem3"
         say(
-            f"The largest p for it is {_format_six_digits(found['p'])}; theorem {printed[-1]} would allow {_format_six_digits(found[printed])}.",
+            f"The largest p for it is {_format_six_digits(result['p'])}; theorem {printed[-1]} would allow {_format_six_digits(result[printed])}.",
             "",
         )
     rows = (
-        [_format_row(found, k, Fraction(str(found["p"]))) for k in sorted({*GROUP_SIZES, found["k"]})]
-        if found["p"]
+        [_format_row(result, k, Fraction(str(result["p"]))) for k in sorted({*GROUP_SIZES, result["k"]})]
+        if result["p"]
         else []
     )
-    rows += [_format_row(found, found["k"], p) for p in RETENTION_PROBABILITIES]
+    rows += [_format_row(result, result["k"], p) for p in RETENTION_PROBABILITIES]
     say_table(("k", "p", "rho2", "theorem 2", "Delta", "theorem 3"), rows, indent=2)
     say(
         "",
         "rho2 is what a belief of rho1 can become, Delta how much any can grow, with everyone else corrupted; rounded up.",
     )
-    if "rho1" in found:
+    if "rho1" in result:
         say(
-            f"rho1 = {found['rho1']:g}. As many: a belief of at least {1 - found['rho1']:g} falls to no less than 1 - rho2."
+            f"rho1 = {result['rho1']:g}. As many: a belief of at least {1 - result['rho1']:g} falls to no less than 1 - rho2."
         )
     say('With grouping = "specialization" read the line of k = 1: its cuts look at perturbed values.')
 
 
-def _format_row(found: Mapping[str, Any], k: int, p: Fraction) -> tuple[str, ...]:
+def _format_row(result: Mapping[str, Any], k: int, p: Fraction) -> tuple[str, ...]:
     from reticent.methods.perturbed_generalization.calibration import compute_guarantees
 
-    given = compute_guarantees(
-        p, k, found["domain"], str(found["lambda"]), str(found["rho1"]) if "rho1" in found else None
+    guarantees = compute_guarantees(
+        p, k, result["domain"], str(result["lambda"]), str(result["rho1"]) if "rho1" in result else None
     )
     names = ("rho2", "rho2_theorem2", "delta", "delta_theorem3")
-    return str(k), f"{float(p):g}", *(_format_six_digits(given.get(name)) for name in names)
+    return str(k), f"{float(p):g}", *(_format_six_digits(guarantees.get(name)) for name in names)
 
 
 def _format_six_digits(value: Any) -> str:

@@ -47,6 +47,7 @@ def can_cross(dtype: pl.DataType) -> bool:
 
 
 def number_columns(count: int) -> list[str]:
+    """Return the names under which columns cross: c0, c1, ..."""
     return [f"c{position}" for position in range(count)]
 
 
@@ -155,6 +156,7 @@ def gather_frames(batches: Iterable[Any], max_rows: int = READ_ROWS) -> Iterator
 
 
 def concat_batches(batches: list[Any]) -> pl.DataFrame:
+    """Concatenate record batches as one frame, categories as texts."""
     import pyarrow as pa
 
     frame = pl.from_arrow(pa.Table.from_batches(batches))

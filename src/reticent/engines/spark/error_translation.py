@@ -151,6 +151,7 @@ def translate_start_errors(master: str) -> Iterator[None]:
 
 
 def make_missing_module_error(module: str) -> RequestError:
+    """Make the error for an executor that lacks a module."""
     return RequestError(
         f"An executor lacks the module {module!r}.",
         why="Executors run this package: it is shipped to them, but what it imports must be installed there.",

@@ -75,13 +75,21 @@ def split_quotas(
     return shares
 
 
-def draw_hypergeometric(good: np.ndarray, bad: np.ndarray, sample: np.ndarray, draw: np.random.Generator) -> np.ndarray:
+def choose_bucket_count(size: int, bucket_bytes: int = BUCKET_BYTES) -> int:
+    """Choose the number of buckets for files of this size in bytes."""
+    bytes_in_memory = 4 * size  # about: the files are compressed
+    return min(max(-(-bytes_in_memory // bucket_bytes), 1), MAX_BUCKETS)
+
+
+def draw_hypergeometric(
+    good: np.ndarray,
+    bad: np.ndarray,
+    sample: np.ndarray,
+    draw: np.random.Generator,
+    max_population: int = MAX_HYPERGEOMETRIC_POPULATION,
+) -> np.ndarray:
     """Draw how many good ones are among `sample` items drawn without replacement, for any size of the population."""
-    is_small = (
-        (good < MAX_HYPERGEOMETRIC_POPULATION)
-        & (bad < MAX_HYPERGEOMETRIC_POPULATION)
-        & (good + bad < MAX_HYPERGEOMETRIC_POPULATION)
-    )
+    is_small = (good < max_population) & (bad < max_population) & (good + bad < max_population)
     counts = np.zeros(len(good), np.int64)
     counts[is_small] = draw.hypergeometric(good[is_small], bad[is_small], sample[is_small])
     for index in np.flatnonzero(~is_small):
@@ -115,8 +123,7 @@ class SparkPassthroughWriter:
         self.context.progress("writing: drawing outcomes")
         self._write_shares(rows, numbered, entries > 1, folder)
         size = sum(file.stat().st_size for file in (folder / "rows").glob("*.parquet"))
-        bytes_in_memory = 4 * size  # about: the files are compressed
-        buckets = min(max(-(-bytes_in_memory // BUCKET_BYTES), 1), MAX_BUCKETS)
+        buckets = choose_bucket_count(size)
         outcomes = _broadcast_value(session, self._build_outcomes(entries, folder, buckets), broadcasts)
         self.context.progress("writing: moving rows")
         schema = [*types.values(), pl.Int64(), pl.Int64(), pl.Int32()]

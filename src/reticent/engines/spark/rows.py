@@ -205,13 +205,13 @@ class SparkRows:
             f.sum(f.when(f.col("hash").isNull(), f.col("times"))).alias("missing"),
             f.count("hash").alias("distinct"),
             f.sum((count == 1).cast("long")).alias("once"),
-            f.max(count).alias("most"),
+            f.max(count).alias("max_count"),
             f.sum("times").alias("rows"),
         )
         with translate_spark_errors("Counting identifying and carried values", self.session):
             row_of_column = {row["column"]: row for row in frequencies.toArrow().to_pylist()}
         rows = int(row_of_column[0]["rows"]) if row_of_column else 0
-        measures = ("missing", "distinct", "once", "most")
+        measures = ("missing", "distinct", "once", "max_count")
         none = dict.fromkeys(measures, 0)
         return rows, {
             name: ValueFrequencies(*(int(row_of_column.get(position, none)[measure] or 0) for measure in measures))

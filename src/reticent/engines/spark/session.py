@@ -105,6 +105,7 @@ def read_java_version(path: str) -> int | None:
 
 
 def to_file_url(path: Path) -> str:
+    """Return the address of a path on this machine, as Spark reads it literally."""
     return f"file://{path.resolve()}"
 
 

@@ -167,7 +167,11 @@ def generate_rounded_weights(
 
 
 def _round_weights_within(
-    tree: ValueTree, below: np.ndarray, occurs: np.ndarray, parts: Sequence[np.ndarray]
+    tree: ValueTree,
+    below: np.ndarray,
+    occurs: np.ndarray,
+    parts: Sequence[np.ndarray],
+    max_block: int = MAX_TRIED_BLOCK,
 ) -> list[np.ndarray]:
     """Find for every node the least sum of weights of its children that is within its part of the distance; for each of `parts`.
 
@@ -181,7 +185,7 @@ def _round_weights_within(
     size = np.diff(np.append(starts, len(parent)))
     weights_by_part = [tree.reduce_masses(below) for _ in parts]
     open_ = [below[node] > 0 for _ in parts]  # below a node without mass any split is as good
-    block = int(np.clip(CHUNK_TRIED_WEIGHTS // max(len(split), 1), 1, MAX_TRIED_BLOCK))
+    block = int(np.clip(CHUNK_TRIED_WEIGHTS // max(len(split), 1), 1, max_block))
     for first in range(1, MAX_SIBLING_WEIGHTS + 1, block):
         open_nodes = np.any(open_, axis=0)
         if not open_nodes.any():

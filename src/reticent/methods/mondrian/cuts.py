@@ -70,8 +70,16 @@ class LossCuts:
     """Chooses for each open node the cut that leaves the least loss, or none."""
 
     def __init__(
-        self, nodes: PartitionNodes, accepts: Acceptance, spans: SpanLosses, ahead: LookAhead = LOOK_AHEAD_AT_FIRST
+        self,
+        nodes: PartitionNodes,
+        accepts: Acceptance,
+        spans: SpanLosses,
+        ahead: LookAhead = LOOK_AHEAD_AT_FIRST,
+        first_candidates: int = FIRST_CANDIDATES,
+        crowded_cuts: int = CROWDED_CUTS,
     ):
+        self.first_candidates = first_candidates
+        self.crowded_cuts = crowded_cuts
         self.nodes = nodes
         self.accepts = accepts
         self.spans = spans
@@ -128,7 +136,7 @@ class LossCuts:
 
         Where the first few of very many all break a promise, the caps are asked about every cut of the node at once.
         """
-        slots = max_options if self.accepts.sizes_suffice else FIRST_CANDIDATES
+        slots = max_options if self.accepts.sizes_suffice else self.first_candidates
         options: list[CutOptions] = []
         behind = np.full((len(trying), 6), -1, np.int64), np.full(len(trying), -1.0)
         mask = CutMask.all(len(trying))
@@ -145,10 +153,14 @@ class LossCuts:
             behind = (best[unfinished, -1], loss[unfinished, -1])
             mask = mask.take_nodes(unfinished)
             slots *= CANDIDATE_GROWTH
-            if mask.empty and self.accepts.caps and bound_cut_counts(self.nodes, trying).max(initial=0) > CROWDED_CUTS:
+            if mask.empty and self.accepts.caps and self._is_crowded(trying):
                 mask = CutMask.build(self.nodes, trying, side[trying], self.accepts.rules, self.spans)
                 slots = slots if self.accepts.checks else max_options
         return CutOptions.join(options)
+
+    def _is_crowded(self, trying: np.ndarray) -> bool:
+        """Tell whether a node has so many cuts that they are not asked about one after the other."""
+        return bool(bound_cut_counts(self.nodes, trying).max(initial=0) > self.crowded_cuts)
 
     def _weigh_candidates(
         self, trying: np.ndarray, side: np.ndarray, mask: CutMask, slots: int, behind: tuple[np.ndarray, np.ndarray]
@@ -180,7 +192,8 @@ class MedianCuts:
 
     def choose(self) -> tuple[np.ndarray, np.ndarray]:
         """Return (which open nodes can be cut, their cuts)."""
-        nodes, columns = self.nodes, len(self.nodes.cells.quasi)
+        nodes = self.nodes
+        columns = len(self.nodes.cells.quasi)
         chosen = np.zeros(len(nodes), bool)
         cuts = np.zeros((len(nodes), 5), np.int64)
         widths = self.spans.losses(nodes.box)

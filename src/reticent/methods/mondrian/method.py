@@ -103,9 +103,11 @@ class Mondrian(Method):
         nodes = start()
         accepts = Acceptance(bound, nodes)
         if self.cuts == "loss":
-            ahead = LOOK_AHEAD_NEVER if accepts.sizes_suffice else LOOK_AHEAD_AT_FIRST
+            ahead = LOOK_AHEAD_AT_FIRST
             if self.thorough:
                 ahead = LOOK_AHEAD_ALWAYS
+            elif accepts.sizes_suffice:
+                ahead = LOOK_AHEAD_NEVER
             chooser: LossCuts | MedianCuts = LossCuts(nodes, accepts, spans, ahead)
         else:
             chooser = MedianCuts(nodes, accepts, spans, fallback=self.fallback, disjoint=disjoint)

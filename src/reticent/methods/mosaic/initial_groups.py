@@ -43,7 +43,7 @@ class CarrierField:
     starts: np.ndarray
     values: np.ndarray
     free: np.ndarray  # rows of each cell
-    held: np.ndarray  # rows of each quasi-identifier cell
+    rows: np.ndarray  # rows of each quasi-identifier cell
     of_cell: np.ndarray
     order: np.ndarray
     axis: int
@@ -66,7 +66,7 @@ def generate_carriers(cells: Cells, space: LossSpace, rule: KernelRule) -> Itera
     field = _make_carrier_field(cells, space, rule, np.isin(np.arange(len(upper)), rare))
     remaining = totals.copy()
     # A search looks at every quasi-identifier cell: large tables get fewer carriers, each of several rare rows.
-    searches = max(MAX_SEARCHED_CELLS // len(field.held), 16 * len(rare))
+    searches = max(MAX_SEARCHED_CELLS // len(field.rows), 16 * len(rare))
     carriers: list[np.ndarray] = []
     for rank, value in enumerate(rare):
         waiting = int(field.free[field.values == value].sum())
@@ -94,7 +94,7 @@ def _take_if_spared(rule: KernelRule, field: CarrierField, carrier: np.ndarray, 
         return False
     remaining -= value_rows
     np.subtract.at(field.free, carrier[:, 0], carrier[:, 1])
-    np.subtract.at(field.held, field.of_cell[carrier[:, 0]], carrier[:, 1])
+    np.subtract.at(field.rows, field.of_cell[carrier[:, 0]], carrier[:, 1])
     return True
 
 
@@ -152,7 +152,7 @@ def _find_carrier(
         best = np.array(
             [need, level[columns[field.axis, 0] + centre[field.axis]] if field.axis >= 0 else 0, 0], np.int64
         )
-        if find_carrier_box(field.codes, field.held, level, columns, table, price, width, best) >= 1e300:
+        if find_carrier_box(field.codes, field.rows, level, columns, table, price, width, best) >= 1e300:
             return None
         field.free[cell] -= 1
         carrier = _fill_carrier(

@@ -104,13 +104,15 @@ def _make_rule_arrays(
         if isinstance(promise, TCloseness):
             thresholds[4], limits[0], edges = _tabulate_closeness(promise, cells, column)
             if thresholds[4] == EQUAL_DISTANCE:  # the excess is the distance itself: little to search for
-                thresholds[6], limits[3:] = 3, (limits[0], 0.85)
+                thresholds[6] = 3
+                limits[3:] = (limits[0], 0.85)
         elif isinstance(promise, EntropyLDiversity):
             limits[1] = max(limits[1], log(promise.l))
         else:
-            thresholds[5], limits[2] = promise.l, float(promise.c)
+            thresholds[5] = promise.l
+            limits[2] = float(promise.c)
     rates = np.ones((3, values))
-    # one unit in the last place too many, so that a whole product is never rounded below itself; `kept` decides
+    # one unit in the last place too many, so that a whole product is never rounded below itself; the kernel decides by integers
     rates[0] = np.nextafter(caps[:, 0] / caps[:, 1], 2)
     rates[1] = caps[:, 2] / caps[:, 3]
     if column >= 0:
@@ -264,7 +266,8 @@ def _tabulate_levels(domain: TreeDomain) -> np.ndarray:
     if domain.null:
         ancestors = np.hstack([ancestors, np.full((len(ancestors), 1), -1.0)])
         loss = np.hstack([loss, np.zeros((len(loss), 1))])
-        ancestors[-1], loss[-1] = 0.0, 1.0  # the null meets the others at the root
+        ancestors[-1] = 0.0
+        loss[-1] = 1.0  # the null meets the others at the root
     return np.stack([ancestors, loss], axis=1)
 
 

@@ -209,7 +209,8 @@ def _compute_cores(
 
 def segment_units(units: FreeUnits, limits: tuple[int, int], space: LossSpace) -> Segments | None:
     """Find the optimal cuts of the whole order, None if it has no valid ones."""
-    n, k, min_distinct = len(units.cell), *limits
+    n = len(units.cell)
+    k, min_distinct = limits
     if n == 0:
         return Segments(np.zeros(0, np.int32), np.zeros(1, np.int64))
     segmenter = Segmenter(

@@ -101,14 +101,16 @@ class SweepBudget:
         unknown = (time.process_time() - self.began) / 2
         try:
             for number in range(self.most):
-                spent, (ahead, cost) = time.process_time() - self.began, kind()
+                spent = time.process_time() - self.began
+                (ahead, cost) = kind()
                 enough = spent + seconds_of_kind.get(ahead, unknown * cost) > SEARCH_TIME_SHARE * self.seconds
                 if enough or (self.watch and self.watch(self.make_progress(number, loss(best), spent))):
                     break
                 result = sweep(best, number)
                 if result is None:
                     break
-                best, seconds_of_kind[ahead] = result, time.process_time() - self.began - spent
+                best = result
+                seconds_of_kind[ahead] = time.process_time() - self.began - spent
         except KeyboardInterrupt:
             pass
         return best

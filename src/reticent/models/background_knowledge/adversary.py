@@ -251,11 +251,9 @@ class BackgroundAdversary:
         for axis, domain in enumerate(cells.quasi):
             occurring, code = np.unique(codes[:, axis], return_inverse=True)
             bandwidth = knowledge.get_bandwidth(domain.name)
-            distances = (
-                _compute_limited_distances(domain, occurring, knowledge)
-                if bandwidth not in (0, WHOLE_BANDWIDTH)
-                else None
-            )
+            distances = None
+            if bandwidth not in (0, WHOLE_BANDWIDTH):
+                distances = _compute_limited_distances(domain, occurring, knowledge)
             self.columns.append((distances, bandwidth))
             local.append(code.reshape(-1) if bandwidth != WHOLE_BANDWIDTH else np.zeros(len(codes), np.int64))
             if bandwidth == WHOLE_BANDWIDTH:

@@ -245,11 +245,7 @@ def _parse_distance_matrix(column: str, matrix: Any) -> dict[str, Any]:
         raise JobError(f"The distances of {column!r} are not symmetric.", attempt="the same distance both ways.")
     if any(d < 0 for row in numbers for d in row):
         raise JobError(f"The distances of {column!r} hold a negative number.")
-    return {"values": values, "rows": [[_format_distance(d) for d in row] for row in numbers]}
-
-
-def _format_distance(d: Fraction) -> str:
-    return str(d)
+    return {"values": values, "rows": [[str(d) for d in row] for row in numbers]}
 
 
 def _read_matrix_file(column: str, path: Path) -> tuple[list[str], list[list[str]]]:

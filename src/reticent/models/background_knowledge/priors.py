@@ -49,7 +49,15 @@ class PriorRoute:
 class KernelPriors:
     """Priors by equation 2 for one bandwidth: `weights` are (codes, codes) for each axis of `counts`."""
 
-    def __init__(self, counts: PointCounts, weights: Sequence[KernelWeights]):
+    def __init__(
+        self,
+        counts: PointCounts,
+        weights: Sequence[KernelWeights],
+        max_cells: int = MAX_CONTRACTION_CELLS,
+        max_pairs: int = MAX_PAIRS,
+    ):
+        self.max_cells = max_cells
+        self.max_pairs = max_pairs
         self.counts = counts
         self.weights = weights
         is_whole = [are_whole_weights(table) for table in weights]
@@ -68,10 +76,10 @@ class KernelPriors:
             + points * counts.values
         )
         largest_table = max([rows * width * size for rows, width, size in self.sizes], default=0)
-        if largest_table <= MAX_CONTRACTION_CELLS and work <= pairs:
+        if largest_table <= self.max_cells and work <= pairs:
             terms = sum(len(self.weights[a]) + 2 for a in self.live)
             return PriorRoute("contraction", work, terms + len(self.weights))
-        if pairs <= MAX_PAIRS:
+        if pairs <= self.max_pairs:
             return PriorRoute("pairs", pairs, len(counts.value) + 2 * len(self.weights))
         raise JobError(
             f"Prior beliefs at {points:,} combinations of quasi-identifiers are out of reach at this bandwidth.",
@@ -115,7 +123,7 @@ class KernelPriors:
     def contract_axes(self) -> np.ndarray:
         """Compute (points, values), the numerators of equation 2, axis by axis."""
         largest_table = max(rows * width * size for rows, width, size in self.sizes)
-        step = max(min(MAX_CONTRACTION_CELLS // max(largest_table, 1), self.counts.values), 1)
+        step = max(min(self.max_cells // max(largest_table, 1), self.counts.values), 1)
         sums = np.empty((len(self.counts.codes), self.counts.values))
         for begin in range(0, self.counts.values, step):
             end = min(begin + step, self.counts.values)

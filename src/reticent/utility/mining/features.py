@@ -57,9 +57,9 @@ class LabelPlaces:
     @cached_property
     def upto(self) -> np.ndarray:
         """The share of each label's places before each place (places + 1, labels)."""
-        found = np.zeros((self.places + 1, len(self.counts)))
-        found[self.place + 1, self.label] = self.share[self.label]
-        return np.cumsum(found, axis=0, out=found)
+        shares = np.zeros((self.places + 1, len(self.counts)))
+        shares[self.place + 1, self.label] = self.share[self.label]
+        return np.cumsum(shares, axis=0, out=shares)
 
     def reorder_places(self, rank: np.ndarray) -> LabelPlaces:
         """Return the same with places in another order."""
@@ -81,17 +81,17 @@ class Feature:
 
     def places(self, people: pl.Series) -> np.ndarray:
         """Locate people: a number between two known ones at the nearest, an unknown category in the middle."""
-        which, values = encode_distinct(people)
-        found = find_places(self.scale, self.entry, values)
-        return np.array([self._place(place) for place in found], np.int64)[which]
+        value_of_person, values = encode_distinct(people)
+        value_places = find_places(self.scale, self.entry, values)
+        return np.array([self._place(place) for place in value_places], np.int64)[value_of_person]
 
     def _place(self, place: Any) -> int:
         if place is None:
             return len(self.known) // 2
         if isinstance(self.scale, TreeScale):
             return int(self.rank[place])
-        at = int(np.searchsorted(self._numbers, place))
-        return min(at, len(self.known) - 1)
+        nearest = int(np.searchsorted(self._numbers, place))
+        return min(nearest, len(self.known) - 1)
 
     @property
     def _numbers(self) -> np.ndarray:
@@ -109,22 +109,24 @@ def make_feature(
     texts = distinct.to_list()
     if entry.type == "categorical" and not entry.hierarchy and not entry.values:
         entry = entry.with_changes(values=sorted({text for text in texts if text is not None}))
-    lines = make_scale(entry, texts)
-    extents = read_leaf_extents(lines, distinct) if isinstance(lines, TreeScale) else _read_extents(lines, texts)
-    tree = isinstance(lines, TreeScale)
-    known: list[Any] = list(range(len(lines.leaf))) if isinstance(lines, TreeScale) else _list_steps(extents)
-    covered = _cover_places(extents, known)
-    rank = np.arange(len(known))
+    scale = make_scale(entry, texts)
+    extents = read_leaf_extents(scale, distinct) if isinstance(scale, TreeScale) else _read_extents(scale, texts)
+    tree = isinstance(scale, TreeScale)
+    values: list[Any] = list(range(len(scale.leaf))) if isinstance(scale, TreeScale) else _list_steps(extents)
+    covered = _cover_places(extents, values)
+    rank = np.arange(len(values))
     if tree:
-        weights = [np.bincount(number, weights=one, minlength=len(texts)) for one in (weight, weight * score)]
+        weights = [
+            np.bincount(number, weights=row_weights, minlength=len(texts)) for row_weights in (weight, weight * score)
+        ]
         rows, first = (
-            np.bincount(covered.place, weights=(each * covered.share)[covered.label], minlength=len(known))
-            for each in weights
+            np.bincount(covered.place, weights=(totals * covered.share)[covered.label], minlength=len(values))
+            for totals in weights
         )
-        order = np.argsort(np.divide(first, rows, out=np.full(len(known), -np.inf), where=rows > 0), kind="stable")
-        rank[order] = np.arange(len(known))
+        order = np.argsort(np.divide(first, rows, out=np.full(len(values), -np.inf), where=rows > 0), kind="stable")
+        rank[order] = np.arange(len(values))
         covered = covered.reorder_places(rank)
-    return Feature(entry, lines, known, rank, covered), number.astype(np.int32)
+    return Feature(entry, scale, values, rank, covered), number.astype(np.int32)
 
 
 def _read_extents(lines: Scale, texts: Sequence[str | None]) -> list[Extent]:
@@ -136,21 +138,21 @@ def _read_extents(lines: Scale, texts: Sequence[str | None]) -> list[Extent]:
 
 def _list_steps(extents: Sequence[Extent]) -> list[Any]:
     """List the ends of ranges in order; whole numbers between them too, as long as they are few."""
-    found = sorted({end for extent in extents if extent.form == "range" for end in (extent.lower, extent.upper)})
-    if found and all(isinstance(end, int) for end in found) and found[-1] - found[0] <= 512:
-        return list(range(found[0], found[-1] + 1))
-    return found
+    ends = sorted({end for extent in extents if extent.form == "range" for end in (extent.lower, extent.upper)})
+    if ends and all(isinstance(end, int) for end in ends) and ends[-1] - ends[0] <= 512:
+        return list(range(ends[0], ends[-1] + 1))
+    return ends
 
 
-def _cover_places(extents: Sequence[Extent], known: list[Any]) -> LabelPlaces:
+def _cover_places(extents: Sequence[Extent], values: list[Any]) -> LabelPlaces:
     """List the places that each label covers: a null, or a label that covers everything, lies anywhere."""
-    places = max(len(known), 1)
+    places = max(len(values), 1)
     if isinstance(extents, LeafExtents):
         begin = np.where(extents.form == LEAVES_FORM, extents.offsets[:-1], len(extents.leaves))
         length = np.where(extents.form == LEAVES_FORM, extents.counts, places)
         listed = np.append(extents.leaves, np.arange(places))
     else:
-        number = {end: at for at, end in enumerate(known)}
+        number = {end: position for position, end in enumerate(values)}
         ranges = {
             "any": lambda _: (0, places),
             "null": lambda _: (0, places),
@@ -160,5 +162,5 @@ def _cover_places(extents: Sequence[Extent], known: list[Any]) -> LabelPlaces:
         begin, length = np.array(spans, np.int64).reshape(-1, 2).T
         listed = np.arange(places)
     first = np.append(0, np.cumsum(length))
-    at = np.arange(first[-1]) + np.repeat(begin - first[:-1], length)
-    return LabelPlaces(first, listed[at].astype(np.int32), places)
+    position = np.arange(first[-1]) + np.repeat(begin - first[:-1], length)
+    return LabelPlaces(first, listed[position].astype(np.int32), places)

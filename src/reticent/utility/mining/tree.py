@@ -90,34 +90,34 @@ class PerturbedClasses:
         """What a row that shows a value adds to each class (values, classes); every line sums to 1."""
         return np.linalg.solve(self.matrix, self.indicator)
 
-    def places(self, shown: pl.Series) -> np.ndarray:
+    def places(self, values: pl.Series) -> np.ndarray:
         """Find the place of each shown value among `values`."""
         table = pl.DataFrame({"v": self.values.cast(pl.String), "place": np.arange(len(self.values))})
-        rows = pl.DataFrame({"v": shown.cast(pl.String)})
-        found = rows.join(table, on="v", how="left", maintain_order="left")["place"]
-        if found.null_count():
+        rows = pl.DataFrame({"v": values.cast(pl.String)})
+        place_of_row = rows.join(table, on="v", how="left", maintain_order="left")["place"]
+        if place_of_row.null_count():
             raise RequestError(
-                f"{pluralize(found.null_count(), 'row', 'shows', 'show')} a value that the release's domain lacks."
+                f"{pluralize(place_of_row.null_count(), 'row', 'shows', 'show')} a value that the release's domain lacks."
             )
-        return found.to_numpy()
+        return place_of_row.to_numpy()
 
-    def maximize_likelihood(self, seen: np.ndarray) -> np.ndarray:
+    def maximize_likelihood(self, value_counts: np.ndarray) -> np.ndarray:
         """Convert counts of shown values (..., values) to the most likely counts (..., classes), none negative."""
-        flat = np.maximum(seen.reshape(-1, len(self.values)), 0)
+        flat = np.maximum(value_counts.reshape(-1, len(self.values)), 0)
         total = flat.sum(axis=1, keepdims=True)
-        found = np.repeat(total / len(self.values), len(self.values), axis=1)
+        counts = np.repeat(total / len(self.values), len(self.values), axis=1)
         moving = np.arange(len(flat))  # each line on its own, until it hardly moves
         for _ in range(MAX_EM_STEPS):
-            before = found[moving]
-            shown = flat[moving]
+            before = counts[moving]
+            observed = flat[moving]
             expected = before @ self.matrix
-            ratio = np.divide(shown, expected, out=np.zeros_like(shown), where=expected > 0)
-            found[moving] = before * (ratio @ self.matrix.T)
-            moved = np.abs(found[moving] - before).sum(axis=1)
+            ratio = np.divide(observed, expected, out=np.zeros_like(observed), where=expected > 0)
+            counts[moving] = before * (ratio @ self.matrix.T)
+            moved = np.abs(counts[moving] - before).sum(axis=1)
             moving = moving[moved > EM_TOLERANCE * np.maximum(total[moving, 0], 1e-300)]
             if not len(moving):
                 break
-        return (found @ self.indicator).reshape(*seen.shape[:-1], len(self.names))
+        return (counts @ self.indicator).reshape(*value_counts.shape[:-1], len(self.names))
 
 
 def _assign_classes(
@@ -125,12 +125,12 @@ def _assign_classes(
 ) -> tuple[np.ndarray, tuple[Any, ...]]:
     if categories is None:
         return np.arange(len(values)), tuple(values.to_list())
-    place = {str(value): at for at, value in enumerate(values.to_list())}
+    place = {str(value): position for position, value in enumerate(values.to_list())}
     of = np.full(len(values), -1)
-    for number, listed in enumerate(categories.values()):
+    for class_number, listed in enumerate(categories.values()):
         for value in listed:
             if str(value) in place:
-                of[place[str(value)]] = number
+                of[place[str(value)]] = class_number
     if (of < 0).any():
         raise RequestError(
             f"The categories leave out {pluralize(int((of < 0).sum()), 'value')} of the sensitive column.",
@@ -169,16 +169,16 @@ class Node:
     right: Node | None = None
 
     def probabilities(self, places: np.ndarray) -> np.ndarray:
-        found = np.empty((len(places), len(self.share)))
+        row_probabilities = np.empty((len(places), len(self.share)))
         waiting: list[tuple[Node, np.ndarray]] = [(self, np.arange(len(places)))]
         while waiting:
-            node, here = waiting.pop()
+            node, rows = waiting.pop()
             if node.left is None or node.right is None:
-                found[here] = node.share
+                row_probabilities[rows] = node.share
                 continue
-            before = places[here, node.column] < node.at
-            waiting += [(node.left, here[before]), (node.right, here[~before])]
-        return found
+            before = places[rows, node.column] < node.at
+            waiting += [(node.left, rows[before]), (node.right, rows[~before])]
+        return row_probabilities
 
     @property
     def leaves(self) -> int:
@@ -226,86 +226,93 @@ class Grower:
     z: float
     em: bool
 
-    def branch(self, here: np.ndarray, part: np.ndarray, stretch: np.ndarray, depth: int) -> Branch:
-        """Grow the subtree of rows `here` with these parts of their weight."""
-        weight = part * self.rows.weight[here]
-        seen = np.bincount(self.rows.shown[here], weights=weight, minlength=len(self.contribution))
-        cut = self._find_best_cut(here, part, stretch) if depth and len(here) else None
+    def branch(self, rows: np.ndarray, part: np.ndarray, stretch: np.ndarray, depth: int) -> Branch:
+        """Grow the subtree of `rows` with these parts of their weight."""
+        weight = part * self.rows.weight[rows]
+        value_counts = np.bincount(self.rows.shown[rows], weights=weight, minlength=len(self.contribution))
+        cut = self._find_best_cut(rows, part, stretch) if depth and len(rows) else None
         if cut is None:
-            return Branch(seen)
+            return Branch(value_counts)
         upto = self.rows.covers[cut.column].upto
-        label = self.rows.label[cut.column][here]
+        label = self.rows.label[cut.column][rows]
         first, last = stretch[cut.column]
-        whole = upto[last] - upto[first]
+        span_share = upto[last] - upto[first]
         sides = []
         for low, high in ((first, cut.at), (cut.at, last)):
             inner = stretch.copy()
             inner[cut.column] = low, high
-            share = np.divide(upto[high] - upto[low], whole, out=np.zeros(len(whole)), where=whole > 0)
-            kept = part * share[label]
-            some = kept > MIN_ROW_PART
-            sides.append(self.branch(here[some], kept[some], inner, depth - 1))
-        return Branch(seen, cut, tuple(sides))
+            share = np.divide(upto[high] - upto[low], span_share, out=np.zeros(len(span_share)), where=span_share > 0)
+            parts = part * share[label]
+            is_present = parts > MIN_ROW_PART
+            sides.append(self.branch(rows[is_present], parts[is_present], inner, depth - 1))
+        return Branch(value_counts, cut, tuple(sides))
 
-    def _find_best_cut(self, here: np.ndarray, part: np.ndarray, stretch: np.ndarray) -> TreeCut | None:
+    def _find_best_cut(self, rows: np.ndarray, part: np.ndarray, stretch: np.ndarray) -> TreeCut | None:
         """Find the best cut over all columns with enough rows on both sides; the first of equal ones."""
-        weight = part * self.rows.weight[here]
-        tallies = np.column_stack([weight[:, None] * self.tallies(here), weight**2])
+        weight = part * self.rows.weight[rows]
+        tallies = np.column_stack([weight[:, None] * self.tallies(rows), weight**2])
         columns = np.flatnonzero(stretch[:, 1] - stretch[:, 0] >= 2)
         if not len(columns):
             return None
-        found = [self._cumulate_tallies(here, tallies, int(column), *map(int, stretch[column])) for column in columns]
-        gain = self._compute_gains(np.concatenate(found), tallies.sum(axis=0))
+        tallies_by_column = [
+            self._cumulate_tallies(rows, tallies, int(column), *map(int, stretch[column])) for column in columns
+        ]
+        gain = self._compute_gains(np.concatenate(tallies_by_column), tallies.sum(axis=0))
         pick = int(gain.argmax())
         if gain[pick] <= 0:
             return None
-        ends = np.cumsum([len(one) for one in found])
-        at = int(np.searchsorted(ends, pick, side="right"))
-        place = pick - (ends[at] - len(found[at]))
-        return TreeCut(float(gain[pick]), int(columns[at]), int(stretch[columns[at], 0]) + 1 + int(place))
+        ends = np.cumsum([len(column_tallies) for column_tallies in tallies_by_column])
+        position = int(np.searchsorted(ends, pick, side="right"))
+        place = pick - (ends[position] - len(tallies_by_column[position]))
+        return TreeCut(float(gain[pick]), int(columns[position]), int(stretch[columns[position], 0]) + 1 + int(place))
 
-    def _compute_gains(self, left: np.ndarray, total: np.ndarray) -> np.ndarray:
-        """Compute what each cut gains, minus infinity where a side is too small or the sides do not differ enough."""
-        left, square, total, squares = left[:, :-1], left[:, -1], total[:-1], total[-1]
+    def _compute_gains(self, left_tallies: np.ndarray, all_tallies: np.ndarray) -> np.ndarray:
+        """Compute what each cut gains, minus infinity where a side is too small or the sides do not differ enough.
+
+        The last tally is of squared weights.
+        """
+        left = left_tallies[:, :-1]
+        left_squares = left_tallies[:, -1]
+        total = all_tallies[:-1]
         sides = (left, total - left)
         rows = [side @ self.ones for side in sides]
-        error = [np.maximum(square, 1e-300), np.maximum(squares - square, 1e-300)]
-        some = MIN_ROW_PART * float(total @ self.ones)  # less is a rounding error of an empty side
-        enough = [(n > some) & (n**2 / e >= self.least) for n, e in zip(rows, error, strict=True)]
+        error = [np.maximum(left_squares, 1e-300), np.maximum(all_tallies[-1] - left_squares, 1e-300)]
+        min_rows = MIN_ROW_PART * float(total @ self.ones)  # less is a rounding error of an empty side
+        enough = [(n > min_rows) & (n**2 / e >= self.least) for n, e in zip(rows, error, strict=True)]
         fine = enough[0] & enough[1]
-        found = np.full(len(left), -np.inf)
+        gains = np.full(len(left), -np.inf)
         if not fine.any():
-            return found
+            return gains
         counts = [self._classes(side[fine]) for side in sides]
         before = self._classes(total[None])
         gain = _compute_gini(before)[0] - _compute_gini(counts[0]) - _compute_gini(counts[1])
-        apart = self._has_significant_difference(counts, [n[fine] for n in rows], [e[fine] for e in error])
-        found[fine] = np.where(apart, gain, -np.inf)
-        return found
+        is_apart = self._has_significant_difference(counts, [n[fine] for n in rows], [e[fine] for e in error])
+        gains[fine] = np.where(is_apart, gain, -np.inf)
+        return gains
 
-    def _cumulate_tallies(self, here: np.ndarray, tallies: np.ndarray, column: int, low: int, high: int) -> np.ndarray:
+    def _cumulate_tallies(self, rows: np.ndarray, tallies: np.ndarray, column: int, low: int, high: int) -> np.ndarray:
         """Sum (cuts, tallies): what lies left of each place of a column where it can be cut.
 
         The last tally is of squared weights.
         """
         cover = self.rows.covers[column]
-        whole = cover.upto[high] - cover.upto[low]
-        scale = np.divide(cover.share, whole, out=np.zeros(len(whole)), where=whole > 0)
-        found = np.zeros((high - low, tallies.shape[1]))
-        spread_tallies(self.rows.label[column][here], tallies, scale, cover.first, cover.place, low, self.held, found)
+        span_share = cover.upto[high] - cover.upto[low]
+        scale = np.divide(cover.share, span_share, out=np.zeros(len(span_share)), where=span_share > 0)
+        sums = np.zeros((high - low, tallies.shape[1]))
+        spread_tallies(self.rows.label[column][rows], tallies, scale, cover.first, cover.place, low, self.held, sums)
         # A row shared by both sides counts by its part, which is no less than the square of it.
-        return np.cumsum(found, axis=0)[:-1]
+        return np.cumsum(sums, axis=0)[:-1]
 
     @cached_property
     def held(self) -> np.ndarray:
         """Work space in which what rows add is gathered by label."""
         return self.rows.room(len(self.ones) + 2)
 
-    def tallies(self, here: np.ndarray) -> np.ndarray:
+    def tallies(self, rows: np.ndarray) -> np.ndarray:
         """Return (rows, tallies): what each row adds to a class or, for expectation-maximisation, whether it shows a
         value.
         """
-        return (self.value_indicators if self.em else self.contribution)[self.rows.shown[here]]
+        return (self.value_indicators if self.em else self.contribution)[self.rows.shown[rows]]
 
     @property
     def value_indicators(self) -> np.ndarray:
@@ -315,8 +322,8 @@ class Grower:
     def ones(self) -> np.ndarray:
         return np.ones(len(self.contribution) if self.em else self.contribution.shape[1])
 
-    def _classes(self, seen: np.ndarray) -> np.ndarray:
-        return self.classes.maximize_likelihood(seen) if self.em else seen
+    def _classes(self, tallies: np.ndarray) -> np.ndarray:
+        return self.classes.maximize_likelihood(tallies) if self.em else tallies
 
     def _has_significant_difference(
         self, counts: list[np.ndarray], rows: list[np.ndarray], error: list[np.ndarray]
@@ -343,8 +350,8 @@ def grow_tree(
     grower = Grower(rows, classes, classes.contribution, least, z, em)
     even = np.full(len(classes.names), 1 / len(classes.names))
     root = grower.branch(np.arange(len(rows.weight)), np.ones(len(rows.weight)), stretch, max_depth)
-    seen = np.stack([branch.seen for branch in root.all()])
-    shares = classes.maximize_likelihood(seen) / np.maximum(seen.sum(axis=1, keepdims=True), 1e-300)
+    value_counts = np.stack([branch.seen for branch in root.all()])
+    shares = classes.maximize_likelihood(value_counts) / np.maximum(value_counts.sum(axis=1, keepdims=True), 1e-300)
     return root.convert_to_node(iter(shares), even)
 
 
@@ -397,15 +404,20 @@ class ReconstructingTree(ClassifierMixin, BaseEstimator):
             raise RequestError(f"Reconstruction by {self.by!r} is not known.", attempt='by = "inversion" or "em".')
         frame = _convert_to_frame(X)
         classes = PerturbedClasses.from_categories(self.manifest, self.categories)
-        shown = classes.places(_convert_to_series(y))
+        value_places = classes.places(_convert_to_series(y))
         weight = _read_weights(frame, sample_weight)
-        first = classes.contribution[shown, 0]
-        found = [make_feature(entry, frame[entry.name], weight, first) for entry in self._entries(frame)]
-        rows = TrainingRows([one.cover for one, _ in found], np.stack([number for _, number in found]), weight, shown)
+        first = classes.contribution[value_places, 0]
+        features = [make_feature(entry, frame[entry.name], weight, first) for entry in self._entries(frame)]
+        rows = TrainingRows(
+            [feature.cover for feature, _ in features],
+            np.stack([number for _, number in features]),
+            weight,
+            value_places,
+        )
         root = grow_tree(rows, classes, max_depth=self.max_depth, least=self.least, z=self.z, em=self.by == "em")
-        self.grown_ = FittedTree([one for one, _ in found], classes, root)
+        self.grown_ = FittedTree([feature for feature, _ in features], classes, root)
         self.classes_ = np.array(classes.names)
-        self.n_features_in_ = len(found)
+        self.n_features_in_ = len(features)
         return self
 
     def _entries(self, frame: pl.DataFrame) -> list[Any]:
@@ -425,25 +437,25 @@ class ReconstructingTree(ClassifierMixin, BaseEstimator):
         """
         frame = _convert_to_frame(X)
         grown_ = self._require_fitted()
-        places = np.column_stack([self._places(one, frame[one.entry.name]) for one in grown_.features])
+        places = np.column_stack([self._places(feature, frame[feature.entry.name]) for feature in grown_.features])
         return grown_.root.probabilities(places)
 
-    def _places(self, one: Feature, values: pl.Series) -> np.ndarray:
+    def _places(self, feature: Feature, values: pl.Series) -> np.ndarray:
         from reticent.labels.scale import UnreadableLabel
 
         try:
-            found = one.places(values)
+            places = feature.places(values)
         except UnreadableLabel:
-            found = None
+            places = None
         labelled = values.dtype == pl.String and values.str.starts_with("[").any() | values.str.starts_with("{").any()
-        if found is not None and not labelled:
-            return found
+        if places is not None and not labelled:
+            return places
         from reticent.labels.crucial_tuple import encode_distinct
 
-        which, distinct = encode_distinct(values)
-        again, number = make_feature(one.entry, distinct, np.ones(len(distinct)), np.zeros(len(distinct)))
-        middle = (again.cover.upto[:, number] < 0.5).sum(axis=0) - 1
-        return np.clip(middle, 0, len(one.known) - 1)[which]
+        value_of_row, distinct = encode_distinct(values)
+        label_feature, number = make_feature(feature.entry, distinct, np.ones(len(distinct)), np.zeros(len(distinct)))
+        middle = (label_feature.cover.upto[:, number] < 0.5).sum(axis=0) - 1
+        return np.clip(middle, 0, len(feature.known) - 1)[value_of_row]
 
     def predict(self, X: Any) -> np.ndarray:
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
@@ -451,12 +463,12 @@ class ReconstructingTree(ClassifierMixin, BaseEstimator):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Compute the share of rows whose class is predicted; y are sensitive values, or classes already."""
         classes = self._require_fitted().classes
-        given = _convert_to_series(y)
+        answers = _convert_to_series(y)
         texts = {str(name) for name in classes.names}
-        if self.categories is not None and not set(given.cast(pl.String).unique()) <= texts:
-            truth = self.classes_[classes.of[classes.places(given)]]
+        if self.categories is not None and not set(answers.cast(pl.String).unique()) <= texts:
+            truth = self.classes_[classes.of[classes.places(answers)]]
         else:
-            truth = self.classes_[[[str(n) for n in classes.names].index(t) for t in given.cast(pl.String)]]
+            truth = self.classes_[[[str(n) for n in classes.names].index(t) for t in answers.cast(pl.String)]]
         return float(np.average(self.predict(X) == truth, weights=sample_weight))
 
     def _require_fitted(self) -> FittedTree:
@@ -473,34 +485,34 @@ def _convert_to_series(y: Any) -> pl.Series:
     return y if isinstance(y, pl.Series) else pl.Series(np.asarray(y))
 
 
-def _read_weights(frame: pl.DataFrame, given: Any) -> np.ndarray:
-    if given is not None:
-        return np.asarray(given, np.float64)
+def _read_weights(frame: pl.DataFrame, sample_weight: Any) -> np.ndarray:
+    if sample_weight is not None:
+        return np.asarray(sample_weight, np.float64)
     return frame[WEIGHT_COLUMN].to_numpy().astype(np.float64) if WEIGHT_COLUMN in frame.columns else np.ones(len(frame))
 
 
-def optimistic(people: pl.DataFrame, classes: np.ndarray, k: int, *, seed: int = 0, **how: Any) -> Any:
+def optimistic(people: pl.DataFrame, classes: np.ndarray, k: int, *, seed: int = 0, **options: Any) -> Any:
     """Return (tree, encoding) where nothing is perturbed."""
     chosen = np.random.default_rng(seed).choice(len(people), len(people) // k, replace=False)
-    return _fit_yardstick_tree(people, classes, chosen, seed, how)
+    return _fit_yardstick_tree(people, classes, chosen, seed, options)
 
 
 def pessimistic(
-    people: pl.DataFrame, values: np.ndarray, of: Mapping[Any, int], k: int, *, seed: int = 0, **how: Any
+    people: pl.DataFrame, values: np.ndarray, of: Mapping[Any, int], k: int, *, seed: int = 0, **options: Any
 ) -> Any:
     """Return (tree, encoding) where every sensitive value is drawn from the domain, which `of` maps to classes."""
     rng = np.random.default_rng(seed)
     chosen = rng.choice(len(people), len(people) // k, replace=False)
     noise = np.array(list(of.values()))[rng.integers(0, len(of), len(values))]
-    return _fit_yardstick_tree(people, noise, chosen, seed, how)
+    return _fit_yardstick_tree(people, noise, chosen, seed, options)
 
 
 def _fit_yardstick_tree(
-    people: pl.DataFrame, classes: np.ndarray, chosen: np.ndarray, seed: int, how: Mapping[str, Any]
+    people: pl.DataFrame, classes: np.ndarray, chosen: np.ndarray, seed: int, options: Mapping[str, Any]
 ) -> Any:
-    given = {"max_depth": 10, "min_samples_leaf": 25, "random_state": seed, **how}
+    settings = {"max_depth": 10, "min_samples_leaf": 25, "random_state": seed, **options}
     encoding = [order_categories(people[name][chosen], classes[chosen]) for name in people.columns]
-    tree = DecisionTreeClassifier(**given)
+    tree = DecisionTreeClassifier(**settings)
     return tree.fit(encode_people(people[chosen], encoding), classes[chosen]), encoding
 
 
@@ -518,13 +530,13 @@ def order_categories(values: pl.Series, classes: np.ndarray) -> Mapping[str, flo
 
 def encode_people(people: pl.DataFrame, encoding: Encoding) -> np.ndarray:
     """Encode numbers as they are, categories by their place in the encoding."""
-    found = []
+    columns = []
     for name, means in zip(people.columns, encoding, strict=True):
         column = people[name]
         if means is None:
-            found.append(column.to_numpy().astype(np.float64))
+            columns.append(column.to_numpy().astype(np.float64))
         else:
-            found.append(
+            columns.append(
                 column.cast(pl.String).replace_strict(dict(means), default=0.0, return_dtype=pl.Float64).to_numpy()
             )
-    return np.column_stack(found)
+    return np.column_stack(columns)
