@@ -25,7 +25,7 @@ from reticent.format.schema_checks import MisshapenValue
 from reticent.job.reference import PARAMETERS_PAGE, format_parameter_table, format_parameters_page, refresh_tables
 from reticent.job.schema import build_field_schema, build_job_schema
 from reticent.validation import check_parameters, strip_keyword_suffix
-from tests.contract.test_parameters import boundaries
+from tests.support.field_boundaries import boundaries
 
 DOCS = Path(__file__).parents[2] / "docs"
 COMPONENTS = {**catalogue.PROMISES, **catalogue.METHODS, **catalogue.STAGES}
