@@ -49,8 +49,17 @@ from reticent.recipe.kind import Writer
 from reticent.recipe.loss import compute_label_losses, compute_weight_shares
 from reticent.recipe.recipe import Recipe
 from reticent.utility import loss
-from reticent.validation import flag, integer, is_callable, is_engine, is_job, is_plan, optional, validate_arguments
-from reticent.validation import is_cells as counted_cells
+from reticent.validation import (
+    flag,
+    integer,
+    is_callable,
+    is_cells,
+    is_engine,
+    is_job,
+    is_plan,
+    optional,
+    validate_arguments,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,7 +197,7 @@ def count(job: Job, *, frame: Any = None, engine: str | Engine = catalogue.DEFAU
 
 @validate_arguments(
     job=is_job,
-    cells=optional(counted_cells),
+    cells=optional(is_cells),
     seed=optional(integer),
     merged=flag,
     watch=optional(is_callable),

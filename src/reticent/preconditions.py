@@ -16,7 +16,7 @@ from reticent.errors import ColumnError, JobError, pluralize, quote_list, sugges
 from reticent.job.job import Job
 from reticent.methods.base import resolve_weights
 from reticent.methods.recipe_planning import select_method_promises
-from reticent.methods.regions import require_plannable_by_region as refuse_whole
+from reticent.methods.regions import require_plannable_by_region
 
 if TYPE_CHECKING:
     from reticent.engines.engine import Engine
@@ -59,7 +59,9 @@ def require_partitionable(job: Job, target: Path | None) -> Path:
     Such a release cannot be temporary: its rows are in parts, which are gone when it is published.
     """
     left = select_method_promises(job.prepare, job.promises)
-    refuse_whole(job.method, left, prepared=bool(job.prepare), withholding=bool(job.release.suppress_at_most))
+    require_plannable_by_region(
+        job.method, left, prepared=bool(job.prepare), withholding=bool(job.release.suppress_at_most)
+    )
     if target is None:
         raise JobError("A release that is planned in regions needs a folder to be put in.", attempt="to=... with it.")
     return target

@@ -24,8 +24,7 @@ try:
 except ImportError:
     raise ImportError("reticent.sklearn needs scikit-learn: pip install 'reticent[stats]'.") from None
 
-from reticent.data.columns import Column, Role, find_columns_with_role
-from reticent.data.columns import parse_columns as columns_of
+from reticent.data.columns import Column, Role, find_columns_with_role, parse_columns
 from reticent.data.source import Source, collect_frame, open_source
 from reticent.errors import ColumnError, JobError, RequestError, pluralize, quote_list
 from reticent.format.manifest import ColumnEntry
@@ -103,7 +102,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):
         if self.columns is None or self.promises is None:
             attempt = 'Anonymizer(columns={"age": "quasi"}, promises=rt.KAnonymity(5)).'
             raise JobError("An Anonymizer needs columns and promises.", attempt=attempt)
-        declared = columns_of(self.columns)
+        declared = parse_columns(self.columns)
         return declared if self.target is None else {self.target: Column(Role.SENSITIVE), **declared}
 
     def _method(self) -> Any:

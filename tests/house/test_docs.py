@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import re
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -85,3 +88,34 @@ def test_the_one_sentence_stands_where_people_start_reading():
 def test_links_between_pages_lead_somewhere(path):
     for target in re.findall(r"\]\((?!https?:)([^)#]+)", path.read_text(encoding="utf-8")):
         assert (path.parent / target).exists(), f"{path.name} links to {target}"
+
+
+def defined_names(path: Path) -> set[str]:
+    """The names that a module defines at its head and in its classes."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    names = set(_own_names(tree.body))
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef):
+            names |= {f"{node.name}.{name}" for name in _own_names(node.body)}
+    return names
+
+
+def _own_names(body: list[ast.stmt]) -> Iterator[str]:
+    for node in body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.Assign):
+            yield from (target.id for target in node.targets if isinstance(target, ast.Name))
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            yield node.target.id
+        elif isinstance(node, ast.If):
+            yield from _own_names(node.body)
+
+
+@pytest.mark.parametrize("path", sorted(DOCS.rglob("*.md")), ids=lambda p: p.name)
+def test_a_linked_name_is_defined_in_the_file_that_it_links_to(path):
+    links = re.findall(r"\[`([\w.]+)`\]\(([^)#]+\.py)\)", path.read_text(encoding="utf-8"))
+    undefined = [
+        f"{name} in {target}" for name, target in links if name not in defined_names((path.parent / target).resolve())
+    ]
+    assert not undefined, f"{path.name}: {', '.join(undefined)}"

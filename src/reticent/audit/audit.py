@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from reticent import validation
 from reticent.audit.evidence import Evidence, Perturbation, SourceRows
 from reticent.audit.kind import (
     RecomputedRelease,
@@ -34,14 +35,12 @@ from reticent.audit.source_comparison import SourceComparison, is_small_source
 from reticent.audit.streamed_comparison import compare_with_source
 from reticent.audit.subject import Subject, read_folder_subject, read_table_subject, translate_read_errors
 from reticent.audit.withholding import check_stated_withholding
-from reticent.data.columns import Column, Role
-from reticent.data.columns import parse_columns as columns_of
+from reticent.data.columns import Column, Role, parse_columns
 from reticent.data.source import collect_frame, scan_source
 from reticent.data.spelling import describe_variants
 from reticent.errors import BundleDamaged, JobError
 from reticent.ledger.source_options import describe_source_options, resolve_source
 from reticent.validation import is_job, mapping, names, null_values, optional, path_or_table, text, validate_arguments
-from reticent.validation import promises as promises_of
 
 SourceTable = pl.DataFrame | pl.LazyFrame
 
@@ -65,12 +64,12 @@ class AuditContext:
     source=optional(path_or_table),
     expect_digest=optional(text),
     job=optional(is_job),
-    columns=optional(columns_of),
+    columns=optional(parse_columns),
     quasi=optional(names),
     sensitive=optional(names),
     hierarchy=optional(mapping),
     missing=null_values,
-    promises=promises_of,
+    promises=validation.promises,
     population=optional(path_or_table),
 )
 def audit(

@@ -24,8 +24,7 @@ from reticent.data.hierarchy import Hierarchy
 from reticent.errors import BundleDamaged, pluralize
 from reticent.format.manifest import ColumnEntry, build_cached_tree
 from reticent.format.schema_checks import parse_fraction
-from reticent.labels.scale import UnreadableLabel
-from reticent.labels.scale import parse_number as as_number
+from reticent.labels.scale import UnreadableLabel, parse_number
 
 _MAX_WORD = 1 << 62
 _MAX_MARKED_WORDS = 1 << 21  # words up to here are marked in an array, larger ones sorted
@@ -281,7 +280,7 @@ def rank_values(column: ColumnEntry, distinct: pl.Series) -> tuple[np.ndarray, H
         keys = _find_listed_ranks(column, {leaf: i for i, leaf in enumerate(tree.leaves)}, texts)
     elif column.type == "numeric" and distinct.dtype == pl.String:
         try:
-            keys = [None if text is None else as_number(text) for text in texts]
+            keys = [None if text is None else parse_number(text) for text in texts]
         except UnreadableLabel:
             raise BundleDamaged(f"Column {column.name!r} is numeric and holds texts that are no numbers.") from None
     else:

@@ -32,8 +32,7 @@ from reticent.audit.kind import RecomputedRelease, auditor_for
 from reticent.audit.measure.exact_comparison import parse_parameter
 from reticent.audit.person_counts import GroupPersons, count_population
 from reticent.audit.subject import read_folder_subject, read_table_subject, translate_read_errors
-from reticent.data.columns import Column, Role
-from reticent.data.columns import parse_columns as columns_of
+from reticent.data.columns import Column, Role, parse_columns
 from reticent.errors import ColumnError, pluralize, quote_list, suggest
 from reticent.exact_arithmetic import as_ratio, products_at_most
 from reticent.ledger.source_options import find_person_columns, resolve_source
@@ -166,7 +165,7 @@ class Risk:
 @validate_arguments(
     table=path_or_table,
     quasi=optional(names),
-    columns=optional(columns_of),
+    columns=optional(parse_columns),
     job=optional(is_job),
     population=optional(path_or_table),
     threshold=share,

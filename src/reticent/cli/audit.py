@@ -97,7 +97,7 @@ def audit(
     Ends with 0 if all are kept (or the files cannot show it), with 3 if one is broken or the folder is damaged or changed, with 4
     if every promise reads as kept and the source or the job disagrees.
     """
-    from reticent.audit import audit as recount
+    from reticent.audit import audit as audit_release
     from reticent.cli.options import parse_hierarchy_files, split_names
     from reticent.cli.output import say_findings, say_json, show_progress
     from reticent.errors import AuditFailed, ComparisonFailed, RequestError
@@ -141,7 +141,7 @@ def audit(
         }
     with show_progress(json) as progress:
         progress("recounting")
-        result = recount(subject, **arguments)
+        result = audit_release(subject, **arguments)
     if json:
         say_json(result.to_dict())
     else:

@@ -90,7 +90,7 @@ def risk(
     A record's risk is one over the number of people it could be, persons being counted where they have several rows. It says nothing about sensitive values: see `reticent attack`.
     """
     from reticent.audit.risk import compute_risk_before
-    from reticent.audit.risk import risk as measure
+    from reticent.audit.risk import risk as measure_risk
     from reticent.cli.output import say, say_json, show_progress
     from reticent.errors import JobError, RequestError, SourceUnreachable
     from reticent.job.job import Job
@@ -131,7 +131,7 @@ def risk(
     )
     with show_progress(json) as progress:
         progress("counting")
-        after = measure(subject, quasi=names, job=parsed_job, **arguments)
+        after = measure_risk(subject, quasi=names, job=parsed_job, **arguments)
         before = None
         if source is not None:
             resolved_source = resolve_source(table, source, parsed_job, missing=null_values, options=reading_options)[0]

@@ -16,10 +16,9 @@ from pathlib import Path
 
 import numpy as np
 
-from reticent import html_repr
+from reticent import html_repr, validation
 from reticent.errors import DiskError, HierarchyError, pluralize
 from reticent.limits import MAX_HIERARCHY_VALUES, read_text_file
-from reticent.validation import path as a_path
 from reticent.validation import text, validate_arguments, value_list
 
 
@@ -51,7 +50,7 @@ class Hierarchy:
         """Return the tree in ARX layout, leaves in pre-order."""
         return [[self.labels[node] for node in path] for path in self.paths]
 
-    @validate_arguments(path=a_path)
+    @validate_arguments(path=validation.path)
     def save(self, path: str | Path) -> None:
         buffer = io.StringIO()
         csv.writer(buffer, delimiter=";", lineterminator="\n").writerows(self.rows())
@@ -76,7 +75,7 @@ class Hierarchy:
         return cls.from_rows(given, name)
 
     @classmethod
-    @validate_arguments(path=a_path, name=text)
+    @validate_arguments(path=validation.path, name=text)
     def read(cls, path: str | Path, name: str = "") -> Hierarchy:
         path = Path(path)
         try:

@@ -18,7 +18,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reticent import catalogue, html_repr, registry
+from reticent import catalogue, html_repr, registry, validation
 from reticent.catalogue import JOB_TABLES
 from reticent.data.columns import Column, parse_columns
 from reticent.data.source import Source
@@ -38,7 +38,6 @@ from reticent.validation import (
     require_known_options,
     validate_arguments,
 )
-from reticent.validation import path as a_path
 
 if TYPE_CHECKING:
     from reticent.methods.base import Method, Stage
@@ -123,7 +122,7 @@ class Job:
             )
 
     @classmethod
-    @validate_arguments(path=a_path)
+    @validate_arguments(path=validation.path)
     def read(cls, path: str | Path) -> Job:
         """Read a job from a TOML file; relative paths in it are relative to it."""
         from reticent.job.parse import read_job
@@ -131,7 +130,7 @@ class Job:
         return read_job(path)
 
     @classmethod
-    @validate_arguments(beside=optional(a_path))
+    @validate_arguments(beside=optional(validation.path))
     def from_dict(cls, table: Mapping[str, Any], beside: Path | None = None) -> Job:
         """Make a job from the table of a TOML file, each field checked."""
         from reticent.job.parse import parse_job

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from reticent import validation
 from reticent.catalogue import PROMISES
 from reticent.data.cells import Cells
 from reticent.data.population import count_population, locate_values
@@ -33,7 +34,6 @@ from reticent.models.caps import Caps, list_excluded_values, make_upper_caps
 from reticent.models.promise import CandidateGroups, GroupCheck, Promise, Totals
 from reticent.models.rational_bounds import Number, find_fraction_below
 from reticent.validation import check_parameters, document_parameters
-from reticent.validation import path_or_table as a_table
 
 
 @document_parameters(PROMISES["alpha-k-anonymity"])
@@ -101,7 +101,7 @@ class KMap(Promise):
 
     def __post_init__(self) -> None:
         check_parameters(self)
-        a_table(self.population, "population")
+        validation.path_or_table(self.population, "population")
         if isinstance(self.population, str):
             object.__setattr__(self, "population", Path(self.population))
 

@@ -111,7 +111,7 @@ class Reader(Protocol):
     def estimate(self, tables: Tables, manifest: Manifest, question: Question) -> Answer:
         """The answer to a question, with bounds or a standard error where the kind has them.
 
-        `tables` are all data files, or what the question needs of them, as `needed` says and `read_needed` reads it.
+        `tables` are all data files, or what the question needs of them, as `list_needed_columns` says and `read_needed` reads it.
         """
 
 

@@ -29,6 +29,7 @@ from reticent.release import bundle
 from reticent.release.kind import AdversaryView, NeededColumns, Reader, read_needed, read_tables, reader_for
 from reticent.validation import (
     flag,
+    is_cells,
     optional,
     path,
     path_or_table,
@@ -38,7 +39,6 @@ from reticent.validation import (
     validate_arguments,
     value_list,
 )
-from reticent.validation import is_cells as counted_cells
 
 MAX_ROWS_READ = 2_000_000
 """A release of so many rows or more is not read whole for a question."""
@@ -218,7 +218,7 @@ class Release:
 
         return compile_sql(self.manifest, sql, dialect, table)
 
-    @validate_arguments(cells=counted_cells)
+    @validate_arguments(cells=is_cells)
     def sight(self, cells: Cells) -> AdversaryView:
         """Return what an adversary sees who knows the quasi-identifiers of everybody in these cells of the source."""
         return self._reader.sight(self.tables, self.manifest, cells)

@@ -51,12 +51,12 @@ from reticent.estimate.reconstruction import (
     SEEN_KEY,
     ValueScores,
     bound_any_value,
+    combine_with_bounds,
     compute_covariances,
     compute_fieller_spread,
     compute_slope,
     require_no_extreme,
 )
-from reticent.estimate.reconstruction import combine_with_bounds as with_guarantee
 from reticent.format import schema_checks
 from reticent.format.data_files import (
     Schema,
@@ -399,7 +399,7 @@ class SampledReader:
             bounds = bound_any_value(asked, counts.domain, sizes)
             if not scores.depend_on_value(asked.aggregate):
                 return bounds
-            return with_guarantee(counts.answer(scores, asked.aggregate, by=question.by, bounds=bounds), bounds)
+            return combine_with_bounds(counts.answer(scores, asked.aggregate, by=question.by, bounds=bounds), bounds)
 
         return put.answer_about_source(ask)
 

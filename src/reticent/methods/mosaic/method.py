@@ -37,7 +37,7 @@ from reticent.methods.mosaic.tiling import SweepBudget, SweepWatch, Tiling, make
 from reticent.models.delta_disclosure import DeltaDisclosure
 from reticent.models.promise import BoundPromises, CountCappedPromise, GroupCheckedPromise, Promises
 from reticent.randomness import Random
-from reticent.recipe.group_labels import merge_equal_labels as coalesce
+from reticent.recipe.group_labels import merge_equal_labels
 from reticent.recipe.recipe import Recipe
 from reticent.validation import check_parameters, document_parameters
 
@@ -54,7 +54,7 @@ def repair_tiling(cells: Cells, space: LossSpace, bound: BoundPromises, tiling: 
     return tiling
 
 
-def merge_equal_labels(cells: Cells, space: LossSpace, bound: BoundPromises, tiling: Tiling) -> Tiling:
+def merge_groups_with_equal_labels(cells: Cells, space: LossSpace, bound: BoundPromises, tiling: Tiling) -> Tiling:
     """Merge groups with equal labels, as a recipient sees them, such that each keeps every promise.
 
     Where groups that keep a promise apart would break it as one, the smallest of them joins a near group that leaves it
@@ -62,7 +62,7 @@ def merge_equal_labels(cells: Cells, space: LossSpace, bound: BoundPromises, til
     """
     tiling = repair_tiling(cells, space, bound, tiling)
     while True:
-        recipe, _ = coalesce(make_recipe(cells, tiling))
+        recipe, _ = merge_equal_labels(make_recipe(cells, tiling))
         label = recipe.group[tiling.starts[:-1]]
         merged = make_tiling(recipe.cell, recipe.group, recipe.quota)
         allowed = bound.allow(merged.groups(cells))
@@ -188,7 +188,7 @@ class Mosaic(Method):
             strict = partial(_tile_strictly, cells, promises, rng)
             tiling = _tile_by_quotas(cells, space, rule, bound, sweeps, draw, strict)
         if not (rule.exact and promises.union_closed):
-            tiling = merge_equal_labels(cells, space, bound, tiling)
+            tiling = merge_groups_with_equal_labels(cells, space, bound, tiling)
         return make_recipe(cells, tiling)
 
 
