@@ -13,7 +13,7 @@ LINK = re.compile(r"(?<!!)\[([^\]]+)\]\(((?!https?:|#|mailto:)[^)#\s]+)(#[^)]*)?
 ORDER = {
     "Start": ("installing", "how-it-works", "promises", "glossary", "coming-from"),
     "Do": ("cli", "columns", "hierarchies", "sources", "planning", "choosing", "utility", "queries", "report", "owner"),
-    "Reference": ("api", "contract", "attacks"),
+    "Reference": ("api", "parameters", "contract", "attacks"),
     "Promises": "promises/*.md",
     "Methods": "methods/*.md",
     "Decisions": "adr/*.md",

@@ -231,9 +231,9 @@ def find_other_methods(job: Job, method_names: Sequence[str] | None) -> list[Met
     Those that take what time there is come last.
     """
     for name in method_names or ():
-        if name not in registry.METHODS:
-            raise JobError(f"Unknown method {name!r}.", attempt=suggest(name, registry.METHODS))
-    listed = registry.METHODS if method_names is None else method_names
+        if name not in catalogue.METHODS:
+            raise JobError(f"Unknown method {name!r}.", attempt=suggest(name, catalogue.METHODS))
+    listed = catalogue.METHODS if method_names is None else method_names
     classes = [registry.load_method_class(name) for name in listed if name != job.method.name]
     promises = select_method_promises(job.prepare, job.promises)
     methods = []
@@ -287,7 +287,7 @@ def collect_warnings(job: Job, cells: Cells) -> list[str]:
 def collect_advice(job: Job, cells: Cells, recipe: Recipe | None) -> tuple[Mapping[str, Any], ...]:
     """Collect what stages and promises propose for these cells."""
     advice: list[Mapping[str, Any]] = []
-    for name in registry.STAGES:
+    for name in catalogue.STAGES:
         advice += registry.load_stage_class(name).advice(cells, job.promises)
     groups = _group_cells(cells, recipe)
     for promise in job.promises:

@@ -16,6 +16,7 @@ from math import gcd, lcm
 
 import numpy as np
 
+MAX_EXACT_INTEGER = 2**53  # whole numbers up to here are exact in double precision; beyond it doubles lie further apart
 WORD_LIMIT = 1 << 63  # whole numbers below it fit a signed word of 64 bits
 RELATIVE_ERROR_BOUND = (
     2.0**-48

@@ -23,7 +23,6 @@ MAX_TEXT_CHARACTERS = 1 << 16  # of one text in a manifest: a value, or a label 
 MAX_DEPTH = 20  # tables and lists within each other
 MAX_ENTRIES = 1_000_000  # values in one job, those of hierarchies among them
 MAX_JOB_FILE_BYTES = 64 << 20  # bytes of a job file
-MIN_PART_ROWS = 1_000  # rows of a part of a data file, but of the last one
 MAX_MANIFEST_VALUES = 4_000_000  # of a manifest, those of the hierarchies that it publishes among them
 MAX_HIERARCHY_VALUES = 3_900_000  # of one hierarchy: the rest of the manifest has its own
 MAX_SIDE_FILE_BYTES = (
@@ -40,25 +39,6 @@ def require_moderate_number(value: object, name: str = "a number") -> None:
             why="Parameters are exact: one with a billion digits could not be computed with.",
             attempt='a number such as 4, 0.5 or "1/3".',
         )
-
-
-def require_large_parts(rows: object) -> None:
-    """Refuse parts of a data file that have no rows, or so few that the manifest's checksum of a part would stand for a few rows.
-
-    A manifest may be shown where the data is not, and somebody who guesses all rows of a part can test the guess on its
-    checksum.
-    """
-    if isinstance(rows, bool) or not isinstance(rows, int) or not is_large_part(rows):
-        raise JobError(
-            f"release.part_rows must be a whole number of rows, {MIN_PART_ROWS:,} or more.",
-            why="The manifest has a checksum of each part, and one of a few rows could be guessed from it.",
-            attempt="part_rows = 10_000_000, or leaving it out: the data is one file then.",
-        )
-
-
-def is_large_part(rows: int) -> bool:
-    """Tell whether a part of a data file may have so few rows."""
-    return rows >= MIN_PART_ROWS
 
 
 def read_text_file(path: str | Path, encoding: str = "utf-8-sig") -> str:

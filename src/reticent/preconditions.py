@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reticent import limits, registry
+from reticent import catalogue, limits, registry
 from reticent.data.columns import Column
 from reticent.data.domain import Domain, TreeDomain
 from reticent.errors import ColumnError, JobError, pluralize, quote_list, suggest
@@ -37,12 +37,12 @@ def require_promises_supported(job: Job) -> None:
         if not isinstance(promise, job.method.keeps):
             able = [
                 f"method = {name!r}"
-                for name in registry.METHODS
+                for name in catalogue.METHODS
                 if isinstance(promise, registry.load_method_class(name).keeps)
             ]
             able += [
                 f"a stage {name!r}"
-                for name in registry.STAGES
+                for name in catalogue.STAGES
                 if isinstance(promise, registry.load_stage_class(name).can_keep)
             ]
             raise JobError(f"{job.method.name} cannot keep {promise.name}.", attempt=f"{' or '.join(able)}.")

@@ -22,11 +22,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
 from functools import wraps
-from inspect import BoundArguments, Signature, signature
+from inspect import BoundArguments, Signature, cleandoc, signature
 from keyword import iskeyword
 from math import inf
 from numbers import Real
@@ -34,25 +34,27 @@ from typing import Any, ParamSpec, TypeVar
 
 from reticent import catalogue
 from reticent.catalogue import Field, Relation
-from reticent.errors import JobError, OutOfMemory, RequestError, shorten_text, suggest
+from reticent.catalogue.fields import MAX_WEIGHT
+from reticent.errors import JobError, OutOfMemory, RequestError, quote_list, shorten_text, suggest
 from reticent.fork_safety import require_not_forked
-from reticent.limits import require_moderate_number
+from reticent.limits import is_moderate_number, require_moderate_number
 
 ArgumentCheck = Callable[[Any, str], Any]
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
+Class = TypeVar("Class")
 
 
 def validate_arguments(**checks: ArgumentCheck) -> Callable[[Callable[Arguments, Result]], Callable[Arguments, Result]]:
     """Decorate a function so that each argument passes its check; arguments that are left out keep their default."""
 
     def guard_function(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
-        shape = signature(function)
+        function_signature = signature(function)
 
         @wraps(function)
         def call_guarded(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
             require_not_forked()
-            bound = _bind_arguments(function, shape, args, kwargs)
+            bound = _bind_arguments(function, function_signature, args, kwargs)
             for name, value in bound.arguments.items():
                 if name in checks:
                     bound.arguments[name] = checks[name](value, name)
@@ -68,12 +70,14 @@ def validate_arguments(**checks: ArgumentCheck) -> Callable[[Callable[Arguments,
     return guard_function
 
 
-def _bind_arguments(function: Callable[..., Any], shape: Signature, args: Any, kwargs: Any) -> BoundArguments:
+def _bind_arguments(
+    function: Callable[..., Any], function_signature: Signature, args: Any, kwargs: Any
+) -> BoundArguments:
     """Bind the arguments to names; too many or too few are refused with the names that exist."""
     try:
-        return shape.bind(*args, **kwargs)
+        return function_signature.bind(*args, **kwargs)
     except TypeError as error:
-        known = [name for name in shape.parameters if name != "self"]
+        known = [name for name in function_signature.parameters if name != "self"]
         wrong = next((name for name in kwargs if name not in known), "")
         raise RequestError(f"{function.__name__}(): {error}.", attempt=suggest(wrong, known)) from None
 
@@ -133,31 +137,83 @@ def strip_keyword_suffix(name: str) -> str:
     return name.removesuffix("_") if iskeyword(name.removesuffix("_")) else name
 
 
+def add_keyword_suffix(name: str) -> str:
+    """Return the name of a field in Python: the way back of `strip_keyword_suffix`."""
+    return f"{name}_" if iskeyword(name) else name
+
+
 def find_catalogue_row(name: str) -> catalogue.PromiseRow | catalogue.MethodRow | None:
     """Return the catalogue's row of a promise, method or stage; None if the catalogue does not have it."""
     return catalogue.PROMISES.get(name) or catalogue.METHODS.get(name) or catalogue.STAGES.get(name)
 
 
-def check_parameters(thing: Any, as_given: tuple[str, ...] = ()) -> None:
-    """Refuse parameters that the fields of a promise, method or stage do not allow; store the others as they are computed with.
+def document_parameters(
+    row: catalogue.PromiseRow | catalogue.MethodRow | catalogue.JobTableRow,
+) -> Callable[[type[Class]], type[Class]]:
+    """Decorate a class so that its docstring lists its parameters, as the fields of its row describe them."""
 
-    Those named in `as_given` are stored unchanged: a manifest has them in the same words.
+    def add_lines(kind: type[Class]) -> type[Class]:
+        lines = [f"- `{add_keyword_suffix(name)}`: {field.doc}." for name, field in row.fields.items()]
+        kind.__doc__ = "\n".join([cleandoc(kind.__doc__ or ""), "", "Parameters:", "", *lines])
+        return kind
+
+    return add_lines
+
+
+def check_parameters(
+    thing: Any, as_given: tuple[str, ...] = (), row: catalogue.JobTableRow | None = None, owner: str = ""
+) -> None:
+    """Refuse parameters that the fields of a row do not allow; store the others as they are computed with.
+
+    The row is that of a promise, method or stage by the name of `thing`, unless another is passed, with the name of its
+    `owner` in messages. Parameters named in `as_given` are stored unchanged: a manifest has them in the same words.
     """
-    row = find_catalogue_row(thing.name)
-    if row is None:
+    own_row = row or find_catalogue_row(thing.name)
+    if own_row is None:
         return
     for each in fields(thing):
-        name, value = strip_keyword_suffix(each.name), getattr(thing, each.name)
-        field = row.fields.get(name)  # a class made of another may have more
+        name = strip_keyword_suffix(each.name)
+        value = getattr(thing, each.name)
+        field = own_row.fields.get(name)  # a class made of another may have more
         if field is None or (value is None and each.default is None):
             continue
-        accepted = accept_parameter(field, value, name, thing.name)
+        accepted = accept_parameter(field, value, name, owner or thing.name)
         if name not in as_given:
             object.__setattr__(thing, each.name, accepted)
-    for relation in row.relations:
-        _check_relation(
-            relation, {strip_keyword_suffix(each.name): getattr(thing, each.name) for each in fields(thing)}
-        )
+    check_relations(own_row.relations, thing)
+
+
+def check_relations(relations: Iterable[Relation], thing: Any) -> None:
+    """Refuse parameters of an object that break a relation between them."""
+    values = {strip_keyword_suffix(each.name): getattr(thing, each.name) for each in fields(thing)}
+    for relation in relations:
+        if is_relation_broken(relation, values):
+            raise JobError(relation.refusal, why=relation.why, attempt=relation.attempt)
+
+
+def is_relation_broken(relation: Relation, values: Mapping[str, Any]) -> bool:
+    """Tell whether parameters break a relation between them."""
+    first = values.get(relation.first)
+    second = values.get(relation.second)
+    if relation.kind == "exclusive":
+        return first is not None and second is not None
+    if relation.kind == "less":
+        return first is not None and second is not None and not first < second
+    applies = first is not None if relation.value is None else first == relation.value
+    holds = second is not None if relation.needed is None else second == relation.needed
+    return applies and not holds
+
+
+def check_texts_and_flags(thing: Any, known: Mapping[str, Field]) -> None:
+    """Check that texts and choices of an object are texts, and that its flags are true or false."""
+    for name, field in known.items():
+        value = getattr(thing, name)
+        if value is None and field.default is None:
+            continue
+        if field.kind in ("text", "choice"):
+            text(value, name)
+        elif field.kind == "flag":
+            flag(value, name)
 
 
 def accept_parameter(field: Field, value: Any, name: str, owner: str) -> Any:
@@ -166,40 +222,113 @@ def accept_parameter(field: Field, value: Any, name: str, owner: str) -> Any:
 
 
 def _make_refusal(field: Field, value: Any, name: str, owner: str) -> JobError:
-    number = isinstance(value, int | float | Fraction | Decimal) and not isinstance(value, bool)
-    shown = shorten_text(str(value), 40) if number else describe_type(value)
+    is_number = isinstance(value, int | float | Fraction | Decimal) and not isinstance(value, bool)
+    shown = shorten_text(str(value), 40) if is_number else describe_type(value)
     sentence = (
         field.refusal.replace("{value}", shown) or f"{owner}: {name} must be {field.allowed_values}; it is {shown}."
     )
     return JobError(sentence, why=field.why, attempt=field.attempt or f"another value for {name}.")
 
 
+def _require_bounds(field: Field, number: Any, value: Any, name: str, owner: str) -> None:
+    """Refuse a number outside of the bounds of its field."""
+    is_low = field.least is not None and (number <= field.least if field.above else number < field.least)
+    is_high = field.most is not None and (number >= field.most if field.below else number > field.most)
+    if is_high and field.excess is not None:
+        sentence, attempt = field.excess
+        raise JobError(sentence, attempt=attempt)
+    if is_low or is_high:
+        raise _make_refusal(field, value, name, owner)
+
+
 def _accept_number(field: Field, value: Any, name: str, owner: str) -> Any:
     number: int | Fraction = parse_integer(value, name) if field.kind == "whole" else parse_fraction(value, name)
-    low = field.least is not None and (number <= field.least if field.above else number < field.least)
-    high = field.most is not None and (number >= field.most if field.below else number > field.most)
-    fine = field.finest is not None and Fraction(number).limit_denominator(field.finest) != number
-    if low or high or fine:
+    _require_bounds(field, number, value, name, owner)
+    if field.finest is not None and Fraction(number).limit_denominator(field.finest) != number:
         raise _make_refusal(field, value, name, owner)
     return number
 
 
-def _accept_flag(field: Field, value: Any, name: str, owner: str) -> bool:
-    if not isinstance(value, bool):
-        raise JobError(f"{name} must be true or false; it is {describe_type(value)}.")
+def _accept_integer(field: Field, value: Any, name: str, owner: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise _make_refusal(field, value, name, owner)
+    _require_bounds(field, value, value, name, owner)
     return value
+
+
+def _accept_float(field: Field, value: Any, name: str, owner: str) -> int | float:
+    try:
+        number = _parse_double(value)
+    except (TypeError, ValueError, OverflowError):
+        raise _make_refusal(field, value, name, owner) from None
+    _require_bounds(field, number, value, name, owner)
+    return number
+
+
+def _parse_double(value: Any) -> int | float:
+    """Parse a finite number, as an integer where it is whole; raises TypeError, ValueError or OverflowError."""
+    if isinstance(value, bool | str):
+        raise TypeError
+    number = float(value)
+    return int(value) if number == int(number) else number
+
+
+def _accept_decimal(field: Field, value: Any, name: str, owner: str) -> int | float:
+    """Accept a number or its text; it is stored as an integer where it is whole, else as a double."""
+    try:
+        if isinstance(value, bool) or not is_moderate_number(value):
+            raise ValueError
+        number = Decimal(str(value))
+        if not number.is_finite():
+            raise ValueError
+    except (ArithmeticError, ValueError):
+        raise _make_refusal(field, value, name, owner) from None
+    _require_bounds(field, number, value, name, owner)
+    return int(number) if number == int(number) else float(number)
+
+
+def _accept_end(field: Field, value: Any, name: str, owner: str) -> int | float | str:
+    """Accept a number, a date, or the text of a date."""
+    try:
+        if isinstance(value, date):
+            return value.isoformat()
+        if isinstance(value, str):
+            datetime.fromisoformat(value)
+            return value
+        return _parse_double(value)
+    except (TypeError, ValueError, OverflowError):
+        raise JobError(
+            f"{name} must be a number or a date.", attempt=f'{name} = 80, or {name} = "2001-12-31".'
+        ) from None
+
+
+def _accept_range(field: Field, value: Any, name: str, owner: str) -> tuple[Any, Any]:
+    """Accept the least and the greatest number, as they were written."""
+    try:
+        lower, upper = value
+        if float(lower) <= float(upper):
+            return lower, upper
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise _make_refusal(field, value, name, owner)
+
+
+def _accept_flag(field: Field, value: Any, name: str, owner: str) -> bool:
+    return flag(value, name)
 
 
 def _accept_text(field: Field, value: Any, name: str, owner: str) -> str:
-    if not isinstance(value, str):
-        raise JobError(f"{name} must be a text; it is {describe_type(value)}.", attempt=f'{name} = "...".')
-    return value
+    return text(value, name)
 
 
 def _accept_choice(field: Field, value: Any, name: str, owner: str) -> Any:
     for choice in field.choices:
         if not isinstance(value, bool) and isinstance(value, str | int) and str(value) == str(choice):
             return choice
+    words = [str(choice) for choice in field.choices]
+    if field.refusal:
+        sentence = field.refusal.replace("{text}", repr(value))
+        raise JobError(sentence, why=field.why, attempt=field.attempt or suggest(str(value), words))
     if not isinstance(value, str | int):
         texts = [choice for choice in field.choices if isinstance(choice, str)]
         raise JobError(
@@ -207,11 +336,15 @@ def _accept_choice(field: Field, value: Any, name: str, owner: str) -> Any:
         )
     raise JobError(
         f"{owner}: {name} = {shorten_text(repr(value), 80)} is not known.",
-        attempt=field.attempt or suggest(str(value), [str(choice) for choice in field.choices]),
+        attempt=field.attempt or suggest(str(value), words),
     )
 
 
 def _accept_value(field: Field, value: Any, name: str, owner: str) -> str:
+    return format_declared_value(value)
+
+
+def format_declared_value(value: Any) -> str:
     """Return the text that columns print for a value: true and false in lower case, dates as ISO 8601."""
     if isinstance(value, bool):
         return str(value).lower()
@@ -225,10 +358,14 @@ def _accept_file(field: Field, value: Any, name: str, owner: str) -> Any:
     return value
 
 
+def _accept_hierarchy(field: Field, value: Any, name: str, owner: str) -> Any:
+    return is_hierarchy(value, name)
+
+
 def _accept_list(field: Field, value: Any, name: str, owner: str) -> tuple[Any, ...]:
     if isinstance(value, str | bytes) or not isinstance(value, Sequence):
         raise _make_refusal(field, value, name, owner)
-    _check_entries(field, len(value), value, name, owner)
+    _require_entry_count(field, len(value), name, owner)
     assert field.each is not None, "a list has a type of entries"
     return tuple(accept_parameter(field.each, entry, f"an entry of {name}", owner) for entry in value)
 
@@ -236,7 +373,7 @@ def _accept_list(field: Field, value: Any, name: str, owner: str) -> tuple[Any, 
 def _accept_table(field: Field, value: Any, name: str, owner: str) -> dict[str, Any]:
     if not isinstance(value, Mapping):
         raise _make_refusal(field, value, name, owner)
-    _check_entries(field, len(value), value, name, owner)
+    _require_entry_count(field, len(value), name, owner)
     assert field.each is not None, "a table has a type of entries"
     table = {str(key): accept_parameter(field.each, entry, f"{name} of {key!r}", owner) for key, entry in value.items()}
     if field.positive and not any(table.values()):
@@ -244,35 +381,49 @@ def _accept_table(field: Field, value: Any, name: str, owner: str) -> dict[str, 
     return table
 
 
-def _check_entries(field: Field, entries: int, value: Any, name: str, owner: str) -> None:
+def _accept_weights(field: Field, value: Any, name: str, owner: str) -> dict[str, Any]:
+    table = _accept_table(field, value, name, owner)
+    for column, weight in value.items():
+        if isinstance(weight, str):
+            raise make_weight_error(column)
+    return table
+
+
+def make_weight_error(column: Any) -> JobError:
+    """Make the error of a weight that is no number, or none that a weight may be."""
+    return JobError(
+        f"The weight of {quote_list([column])} must be a number from 0 to {MAX_WEIGHT:,}.",
+        attempt="1 for an ordinary column.",
+    )
+
+
+def _require_entry_count(field: Field, count: int, name: str, owner: str) -> None:
     if field.entries is None:
         return
     fewest, most = field.entries
-    if fewest <= entries <= most:
-        return
-    if entries > most:
+    if count > most:
         raise JobError(
-            f"{owner}: {name} has {entries:,} entries; {most:,} are the most.",
+            f"{owner}: {name} has {count:,} entries; {most:,} are the most.",
             why="Each of them costs time and memory, here and wherever the release is audited.",
             attempt=field.attempt or "fewer of them.",
         )
-    raise JobError(
-        field.refusal or f"{owner}: {name} must be {field.allowed_values}; it has {entries:,}.",
-        attempt=field.attempt or f"{name} with {fewest} or more.",
-    )
+    if count < fewest:
+        raise JobError(
+            field.refusal or f"{owner}: {name} must be {field.allowed_values}; it has {count:,}.",
+            attempt=field.attempt or f"{name} with {fewest} or more.",
+        )
 
 
 def _accept_record(field: Field, value: Any, name: str, owner: str) -> dict[str, Any]:
-    lacking = (
-        [key for key, inner in field.fields.items() if inner.required and key not in value] if _is_table(value) else []
-    )
-    if not _is_table(value) or lacking or not set(value) <= set(field.fields):
+    if not isinstance(value, Mapping) or not set(value) <= set(field.fields):
+        raise _make_refusal(field, value, name, owner)
+    if any(inner.required and key not in value for key, inner in field.fields.items()):
         raise _make_refusal(field, value, name, owner)
     return {str(key): accept_parameter(field.fields[key], entry, key, owner) for key, entry in value.items()}
 
 
 def _accept_variant(field: Field, value: Any, name: str, owner: str) -> dict[str, Any]:
-    if not _is_table(value) or len(value) != 1 or next(iter(value)) not in field.fields:
+    if not isinstance(value, Mapping) or len(value) != 1 or next(iter(value)) not in field.fields:
         raise _make_refusal(field, value, name, owner)
     ((key, entry),) = value.items()
     return {key: accept_parameter(field.fields[key], entry, key, owner)}
@@ -280,42 +431,38 @@ def _accept_variant(field: Field, value: Any, name: str, owner: str) -> dict[str
 
 def _accept_either(field: Field, value: Any, name: str, owner: str) -> Any:
     """Accept by the alternative that has the value's shape; if several have it, by the first that accepts the value."""
-    fitting = [one for one in field.alternatives if _has_shape(one, value)]
+    fitting = [alternative for alternative in field.alternatives if _has_shape(alternative, value)]
     refusal: JobError | None = None
-    for one in fitting:
+    for alternative in fitting:
         try:
-            return accept_parameter(one, value, name, owner)
+            return accept_parameter(alternative, value, name, owner)
         except JobError as error:
             refusal = error
-    if (
-        refusal is not None
-        and len(fitting) == 1
-        and fitting[0].kind in ("table", "record", "variant", "list", "matrix")
-    ):
-        raise refusal  # says which of its entries is wrong
+    if refusal is not None and len(fitting) == 1 and (fitting[0].refusal or fitting[0].kind in _COMPOUND_KINDS):
+        raise refusal  # it tells what is wrong inside
     raise _make_refusal(field, value, name, owner)
 
 
-def _is_table(value: Any) -> bool:
-    return isinstance(value, Mapping)
+_TABLE_KINDS = ("table", "weights", "record", "variant", "matrix")
+_COMPOUND_KINDS = (*_TABLE_KINDS, "list")
 
 
 def _has_shape(field: Field, value: Any) -> bool:
     """Tell whether a value could be meant as one of this field's kind."""
     if isinstance(value, Mapping):
-        return field.kind in ("table", "record", "variant", "matrix")
+        return field.kind in _TABLE_KINDS
     if isinstance(value, str):
-        return field.kind in ("choice", "text", "column", "value", "file", "number", "whole")
+        return field.kind in ("choice", "text", "path", "column", "value", "file", "number", "whole")
     if isinstance(value, os.PathLike) or hasattr(value, "columns"):
         return field.kind == "file"
     if isinstance(value, list | tuple):
-        return field.kind in ("list", "grid")
-    return field.kind in ("number", "whole", "choice", "flag")
+        return field.kind in ("list", "grid", "range")
+    return field.kind in ("number", "whole", "integer", "float", "decimal", "choice", "flag")
 
 
 def _accept_matrix(field: Field, value: Any, name: str, owner: str) -> Any:
     """Accept a table of values and rows; the function that reads it checks whether they are distances."""
-    if not _is_table(value) or set(value) != {"values", "rows"}:
+    if not isinstance(value, Mapping) or set(value) != {"values", "rows"}:
         raise _make_refusal(field, value, name, owner)
     return value
 
@@ -323,50 +470,41 @@ def _accept_matrix(field: Field, value: Any, name: str, owner: str) -> Any:
 def _accept_grid(field: Field, value: Any, name: str, owner: str) -> tuple[Fraction, Fraction, Fraction]:
     if not isinstance(value, list | tuple) or len(value) != 3:
         raise JobError(f"{owner}: a {name} is [least, greatest, step].", attempt=field.attempt)
-    least, greatest, step = (parse_fraction(number, name) for number in value)
-    if step <= 0 or greatest <= least or (greatest - least) % step:
+    lower, upper, step = (parse_fraction(number, name) for number in value)
+    if step <= 0 or upper <= lower or (upper - lower) % step:
         raise JobError(
             f"{owner}: a {name} goes from its least to its greatest value in whole steps above 0.",
             attempt=field.attempt,
         )
-    return least, greatest, step
+    return lower, upper, step
 
 
-_ACCEPTORS = {
+_ACCEPTORS: dict[str, Callable[[Field, Any, str, str], Any]] = {
     "number": _accept_number,
     "whole": _accept_number,
+    "integer": _accept_integer,
+    "float": _accept_float,
+    "decimal": _accept_decimal,
     "flag": _accept_flag,
     "text": _accept_text,
+    "path": _accept_text,
     "column": _accept_text,
     "choice": _accept_choice,
     "value": _accept_value,
     "file": _accept_file,
     "list": _accept_list,
     "table": _accept_table,
+    "weights": _accept_weights,
     "record": _accept_record,
     "variant": _accept_variant,
     "either": _accept_either,
     "grid": _accept_grid,
+    "range": _accept_range,
+    "end": _accept_end,
     "matrix": _accept_matrix,
+    "hierarchy": _accept_hierarchy,
 }
-
-
-def _check_relation(relation: Relation, given: Mapping[str, Any]) -> None:
-    if is_relation_broken(relation, given):
-        raise JobError(relation.refusal, why=relation.why, attempt=relation.attempt)
-
-
-def is_relation_broken(relation: Relation, given: Mapping[str, Any]) -> bool:
-    """Tell whether parameters break a relation between them."""
-    first = given.get(relation.first)
-    second = given.get(relation.second)
-    if relation.kind == "exclusive":
-        return first is not None and second is not None
-    if relation.kind == "less":
-        return first is not None and second is not None and not first < second
-    asked = first is not None if relation.value is None else first == relation.value
-    met = second is not None if relation.needed is None else second == relation.needed
-    return asked and not met
+"""How a constructor accepts a field of each kind; labels have a class of their own, and the rest is of manifests."""
 
 
 def text(value: Any, name: str) -> str:
@@ -392,16 +530,16 @@ def integer(value: Any, name: str) -> int:
 def integers(value: Any, name: str) -> list[int]:
     if not isinstance(value, Iterable) or isinstance(value, str | bytes | Mapping) or hasattr(value, "columns"):
         raise make_type_error(name, "a list of whole numbers", value, f"{name} = [10, 4, 2, 1, 1].")
-    return [integer(one, name) for one in value]
+    return [integer(entry, name) for entry in value]
 
 
 def share(value: Any, name: str) -> Fraction:
     """Check a number from 0 to 1; return it exactly as it was written."""
     require_moderate_number(value, name)
     try:
-        found = Fraction(repr(value) if isinstance(value, float) else value)
-        if not isinstance(value, bool) and 0 <= found <= 1:
-            return found
+        number = Fraction(repr(value) if isinstance(value, float) else value)
+        if not isinstance(value, bool) and 0 <= number <= 1:
+            return number
     except (TypeError, ValueError, OverflowError, ZeroDivisionError):
         pass
     raise JobError(f"{name} must be a share, from 0 to 1.", attempt=f"{name} = 0.2.")
@@ -423,15 +561,15 @@ def names(value: Any, name: str) -> list[str]:
     """Check names of columns, methods or texts; a single name may be passed without a list."""
     if isinstance(value, str):
         return [value]
-    if not isinstance(value, list | tuple | set | frozenset) or not all(isinstance(one, str) for one in value):
+    if not isinstance(value, list | tuple | set | frozenset) or not all(isinstance(entry, str) for entry in value):
         raise make_type_error(name, "a list of texts", value, f'{name} = ["...", "..."].')
     return list(value)
 
 
 def value_list(value: Any, name: str) -> list[Any]:
     """Check a list of values of any type; a single text is one value, not its letters."""
-    other = isinstance(value, str | bytes | Mapping | type) or hasattr(value, "columns")
-    if other or not isinstance(value, Iterable):
+    is_other = isinstance(value, str | bytes | Mapping | type) or hasattr(value, "columns")
+    if is_other or not isinstance(value, Iterable):
         raise make_type_error(name, "a list of values", value, f"{name} = [...].")
     return list(value)
 
@@ -448,12 +586,12 @@ def mapping(value: Any, name: str) -> Mapping[str, Any]:
     return value
 
 
-def require_known_options(given: Iterable[str], known: Iterable[str], what: str) -> None:
+def require_known_options(options: Iterable[str], known: Iterable[str], what: str) -> None:
     """Refuse options that are not among those known, for a function that passes its options on."""
     listed = list(known)
-    for word in given:
-        if word not in listed:
-            raise RequestError(f"{what} has no option {word!r}.", attempt=suggest(word, listed) if listed else "")
+    for option in options:
+        if option not in listed:
+            raise RequestError(f"{what} has no option {option!r}.", attempt=suggest(option, listed) if listed else "")
 
 
 def weights(value: Any, name: str) -> Mapping[str, Any]:
@@ -462,23 +600,6 @@ def weights(value: Any, name: str) -> Mapping[str, Any]:
         if isinstance(weight, bool) or not isinstance(weight, Real | Decimal) or not 0 <= float(weight) < float("inf"):
             raise JobError(f"The weight of {column!r} must be a number >= 0.", attempt="1 for an ordinary column.")
     return value
-
-
-_FIELD_CHECKS: dict[str, ArgumentCheck] = {
-    "str": text,
-    "bool": flag,
-    "str | None": optional(text),
-    "bool | None": optional(flag),
-    "Mapping[str, float] | None": optional(weights),
-    "Mapping[str, object] | None": optional(weights),
-}
-
-
-def check_plain_fields(parameters: Any) -> None:
-    """Check the plain fields of a promise, method or column: texts are texts, and switches are true or false."""
-    for field in fields(parameters):
-        if check := _FIELD_CHECKS.get(str(field.type)):
-            check(getattr(parameters, field.name), field.name)
 
 
 MAX_PATH_PART_BYTES = 255  # bytes in one part of a path, on the file systems we know
@@ -519,13 +640,17 @@ def path(value: Any, name: str) -> Any:
     """Check a text or a path that a file system can hold."""
     if not isinstance(value, str | os.PathLike) or not isinstance(os.fspath(value), str):
         raise make_type_error(name, "a path", value, f'{name} = "folder/name".')
-    spelled = os.fspath(value)
-    long = any(len(part.encode("utf-8", "surrogatepass")) > MAX_PATH_PART_BYTES for part in spelled.split(os.sep))
-    if not spelled or "\0" in spelled or long:
-        why = f"a part is longer than {MAX_PATH_PART_BYTES} bytes" if long else "it holds a NUL"
-        if not spelled:
-            why = "it is empty"
-        raise JobError(f"{name} is no path: {why}.", attempt=f'{name} = "folder/name".')
+    spelling = os.fspath(value)
+    is_long = any(len(part.encode("utf-8", "surrogatepass")) > MAX_PATH_PART_BYTES for part in spelling.split(os.sep))
+    fault = ""
+    if not spelling:
+        fault = "it is empty"
+    elif is_long:
+        fault = f"a part is longer than {MAX_PATH_PART_BYTES} bytes"
+    elif "\0" in spelling:
+        fault = "it holds a NUL"
+    if fault:
+        raise JobError(f"{name} is no path: {fault}.", attempt=f'{name} = "folder/name".')
     return value
 
 
@@ -550,8 +675,8 @@ def promise(value: Any, name: str) -> Any:
     if isinstance(value, type) and hasattr(value, "needs_sensitive"):
         attempt = f"rt.{value.__name__}(...), with its parameters."
         raise JobError(f"{name} holds the class {value.__name__} itself.", attempt=attempt)
-    stated = hasattr(value, "needs_sensitive") or hasattr(value, "parameters")
-    if isinstance(value, type) or not stated or not isinstance(getattr(value, "name", None), str):
+    has_parameters = hasattr(value, "needs_sensitive") or hasattr(value, "parameters")
+    if isinstance(value, type) or not has_parameters or not isinstance(getattr(value, "name", None), str):
         raise make_type_error(name, "promises", value, "promises = [rt.KAnonymity(5)].")
     return value
 
@@ -559,9 +684,9 @@ def promise(value: Any, name: str) -> Any:
 def promises(value: Any, name: str) -> list[Any]:
     """Check several promises, or a single one."""
     if isinstance(value, list | tuple | set | frozenset):
-        return [promise(one, name) for one in value]
+        return [promise(entry, name) for entry in value]
     if isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping) and not hasattr(value, "columns"):
-        return [promise(one, name) for one in value]
+        return [promise(entry, name) for entry in value]
     return [promise(value, name)]
 
 
@@ -572,8 +697,8 @@ def is_ledger(value: Any, name: str) -> Any:
 
 def is_hierarchy(value: Any, name: str) -> Any:
     """Check a hierarchy: a path, rows, a table that tells how to build one, or a `Hierarchy`."""
-    rows = isinstance(value, list | tuple) and all(isinstance(row, list | tuple) for row in value)
-    if rows or isinstance(value, Mapping):
+    is_rows = isinstance(value, list | tuple) and all(isinstance(row, list | tuple) for row in value)
+    if is_rows or isinstance(value, Mapping):
         return value
     if isinstance(value, str | bytes | os.PathLike):
         return path(value, name)

@@ -15,13 +15,13 @@ import pytest
 import reticent as rt
 from reticent.attacks import attack
 from reticent.attacks.overlap import (
-    StepLimit,
     TooManyAssignments,
     attack_by_overlap,
     count_memberships,
     count_tables,
     is_convex,
 )
+from reticent.attacks.step_limit import StepLimit
 from reticent.attacks.target import make_target
 from reticent.cli.main import main
 from reticent.engines import local
@@ -107,7 +107,7 @@ def test_on_six_rows_every_table_equally_likely_exceeds_a_half_though_no_group_d
     assert max(max(row) for row in oracle.by_assignment(6, 3, release)) <= Fraction(1, 2)
     wanted = oracle.by_table(6, 3, release)
     assert max(max(row) for row in wanted) == Fraction(3, 4)
-    found = count_tables([5, 1], [[1, 0, 1], [2, 2, 0]], [[0, 1], [0]], StepLimit(1_000))
+    found = count_tables([5, 1], [[1, 0, 1], [2, 2, 0]], [[0, 1], [0]], StepLimit(1_000, TooManyAssignments))
     assert found == [wanted[0], wanted[5]]
 
 
@@ -148,9 +148,9 @@ def test_convex_promises_survive_when_assignments_are_equally_likely_and_delta_w
 
 def test_a_component_with_too_many_states_is_given_up():
     with pytest.raises(TooManyAssignments):
-        count_memberships([3, 3, 3], [3, 3, 3], [[0, 1, 2]] * 3, StepLimit(10))
+        count_memberships([3, 3, 3], [3, 3, 3], [[0, 1, 2]] * 3, StepLimit(10, TooManyAssignments))
     with pytest.raises(TooManyAssignments):
-        count_tables([3, 3, 3], [[1, 2], [2, 1], [1, 2]], [[0, 1, 2]] * 3, StepLimit(10))
+        count_tables([3, 3, 3], [[1, 2], [2, 1], [1, 2]], [[0, 1, 2]] * 3, StepLimit(10, TooManyAssignments))
 
 
 def table(rows: int = 400) -> pl.DataFrame:

@@ -7,7 +7,7 @@ import inspect
 import pytest
 
 import reticent as rt
-from reticent import catalogue, registry
+from reticent import catalogue
 from reticent.audit.kind import measure_column
 from tests.support import contract_examples
 from tests.support.method_promise_pairs import Pair, drafted, pairs, stage
@@ -86,5 +86,5 @@ def test_every_method_is_weighed_when_advice_is_asked_for():
     """Measured, or left out with the reason."""
     job = drafted(Pair("mondrian", "k-anonymity")).job()
     advice = rt.advise(job, frame=contract_examples.people(), purpose="sharing-rows", runs=1)
-    assert {row["method"] for row in advice.candidates} | set(advice.refused) == set(registry.METHODS)
+    assert {row["method"] for row in advice.candidates} | set(advice.refused) == set(catalogue.METHODS)
     assert all(advice.refused.values())

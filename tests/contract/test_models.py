@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reticent import registry
+from reticent import catalogue, registry
 from reticent.data.cells import COUNT_COLUMN, encode_cells
 from reticent.data.columns import Column, quasi
 from reticent.errors import JobError
@@ -85,7 +85,9 @@ def random_groups(seed: int, count: int = 60, null: bool = True) -> list[dict]:
 
 
 def test_every_registered_promise_is_held_to_this_contract():
-    grouped = {name for name in registry.MODELS if not isinstance(registry.load_promise_class(name), MechanismPromise)}
+    grouped = {
+        name for name in catalogue.PROMISES if not isinstance(registry.load_promise_class(name), MechanismPromise)
+    }
     assert set(EXAMPLES) == grouped - (ABOUT_FAMILIES | ABOUT_BELIEFS)
     assert set(EXAMPLES) == {"k-map", *PARAMETERS}
 

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import reticent as rt
-from reticent import catalogue, registry
+from reticent import catalogue
 from reticent.attacks import attack
 from reticent.cli.main import main
 from reticent.errors import BundleDamaged, InternalError
@@ -27,18 +27,10 @@ pytestmark = pytest.mark.usefixtures("small_parts")
 
 @pytest.fixture
 def register(monkeypatch) -> Iterator:
-    """Put rows into the catalogue for one test, and into the registry's table that is made of it."""
-    registries = (
-        (catalogue.PROMISES, registry.MODELS, "model"),
-        (catalogue.METHODS, registry.METHODS, "made_by"),
-        (catalogue.KINDS, registry.WRITERS, "writer"),
-    )
+    """Put rows into the catalogue for one test."""
 
     def put(table: dict, name: str, row: object) -> None:
         monkeypatch.setitem(table, name, row)
-        for rows, registered, field in registries:
-            if rows is table:
-                monkeypatch.setitem(registered, name, getattr(row, field))
         pairs.cache_clear()
 
     yield put

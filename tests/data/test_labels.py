@@ -340,3 +340,17 @@ def test_the_share_of_a_pad_is_checked_and_said():
     assert rt.audit(release.folder, source=table()).kept
     said = " ".join((release.folder / "README.md").read_text().split())
     assert "of at most 2, and of at most 0.5 of the range: the ends of the narrowest ranges were not moved" in said
+
+
+@pytest.mark.parametrize("measure", ["step", "width", "share"])
+@pytest.mark.parametrize("number", [10**500, Decimal("1e999999999"), "1e999999999", "1e-999999999"], ids=str)
+def test_a_measure_with_a_billion_digits_is_refused_at_once(measure, number):
+    """As a text such a number is ten characters in a job, and in the manifest of a stranger."""
+    style = {"style": "snapped"} if measure == "step" else {"style": "padded", "width": 1}
+    with pytest.raises(JobError, match="labels: "):
+        LabelOptions.parse({**style, measure: number})
+
+
+def test_a_domain_that_no_double_holds_is_refused():
+    with pytest.raises(JobError, match="domain is two numbers"):
+        rt.quasi(domain=[0, 10**350])

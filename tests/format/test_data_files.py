@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import reticent as rt
-from reticent import limits
+from reticent.catalogue.job_fields import RELEASE_FIELDS
 from reticent.errors import BundleDamaged, JobError
 from reticent.format import data_files
 from reticent.format.data_files import (
@@ -22,7 +22,6 @@ from reticent.format.data_files import (
     read_partition,
 )
 from reticent.format.data_writer import FileRows, write_data, write_data_parts
-from reticent.limits import is_large_part
 from reticent.release import bundle
 from reticent.release.kind import find_data_files, list_schemas
 from tests.support import method_promise_pairs
@@ -147,7 +146,7 @@ def test_any_other_list_of_files_is_none_of_a_release(names):
 
 @pytest.mark.parametrize("rows", [0, -1, 999, True, 1.5, 2_000.0, "2000", float("nan"), [1_000], 10**400])
 def test_a_number_of_rows_that_no_part_has_is_refused_with_a_reason(rows, monkeypatch):
-    monkeypatch.setattr(limits, "is_large_part", is_large_part)
+    monkeypatch.setitem(RELEASE_FIELDS, "part_rows", replace(RELEASE_FIELDS["part_rows"], least=1_000))
     if rows == 10**400:
         assert rt.Output(part_rows=rows).part_rows == rows  # no table has so many: it is one file
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 
-from reticent import registry
+from reticent import catalogue, registry
 from tests.hostile.jobs import HUGE, METHODS, NUMBERS, PROMISES, WRONG, entry
 from tests.support.hostile_cases import PROMISE, Case, job
 
@@ -96,7 +96,7 @@ def _promises() -> Iterator[tuple[str, Case]]:
 
 
 def _methods() -> Iterator[tuple[str, Case]]:
-    for method in registry.METHODS:
+    for method in catalogue.METHODS:
         known = {key for (name, _), keys in METHODS.items() if name == method for key in keys}
         for key in [key for key in fields(registry.load_method_class(method)) if key not in known]:
             for what, value in {**WRONG, **{what: NUMBERS[what] for what in HUGE}}.items():
@@ -114,7 +114,7 @@ def tried() -> dict[str, set[str]]:
     found: dict[str, set[str]] = {name: {*KEPT_BY[name][0], "population"} for name in KEPT_BY}
     found |= {
         method: set().union(*(keys for (name, _), keys in METHODS.items() if name == method))
-        for method in registry.METHODS
+        for method in catalogue.METHODS
     }
     for case in CASES:
         name, _, rest = case.partition(": ")

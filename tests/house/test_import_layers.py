@@ -72,7 +72,7 @@ LAYERS = {
 }
 # What a layer does not import and loads by the catalogue's strings.  Only the catalogue and the registry name what stands above them.
 LOADED = {
-    "catalogue": "attacks audit engines methods models recipe release utility",
+    "catalogue": "attacks audit data engines job methods models recipe release utility",
     "registry": "engines methods models recipe",
     "job": "methods",  # a method by its name in a job
     "attacks": "audit engines",  # what a promise leaves to believe, by the audit's formulas; cells of the source

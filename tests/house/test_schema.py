@@ -8,7 +8,7 @@ import tomllib
 import pytest
 from jsonschema import Draft202012Validator
 
-from reticent import registry
+from reticent import catalogue
 from reticent.job.schema import build_job_schema, format_schema
 from tests.support.repository import ROOT
 
@@ -60,5 +60,5 @@ def test_a_misspelled_name_or_a_wrong_type_is_marked(change):
 
 def test_every_promise_method_and_stage_is_in_the_schema():
     text = format_schema()
-    for name in (*registry.MODELS, *registry.METHODS, *registry.STAGES):
+    for name in (*catalogue.PROMISES, *catalogue.METHODS, *catalogue.STAGES):
         assert f'"const": "{name}"' in text

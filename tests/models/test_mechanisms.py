@@ -11,7 +11,9 @@ import polars as pl
 import pytest
 
 import reticent as rt
-from reticent import registry
+from reticent import catalogue, registry
+from reticent.catalogue import Field, PromiseRow
+from reticent.catalogue.fields import COLUMN_FIELD
 from reticent.errors import JobError, PromiseUnreachable
 from reticent.methods.beta_perturbation import MATRIX_SCALE, BetaPerturbation
 from reticent.methods.suppression import Suppression
@@ -110,7 +112,8 @@ class Growth:
 
 
 def test_a_parameter_whose_name_python_reserves_is_written_without_the_underscore(monkeypatch):
-    monkeypatch.setitem(registry.MODELS, "toy-growth", f"{__name__}:Growth")
+    fields = {"delta": Field("number", required=True), "lambda": Field("number"), "column": COLUMN_FIELD}
+    monkeypatch.setitem(catalogue.PROMISES, "toy-growth", PromiseRow(f"{__name__}:Growth", "", fields, "", ""))
     entry = {"model": "toy-growth", "delta": Fraction(1, 2), "lambda": Fraction(1, 10)}
     promise = registry.make_promise(entry)
     assert promise.lambda_ == Fraction(1, 10)

@@ -235,13 +235,13 @@ GOOD: dict[str, dict[str, Any]] = {
 
 def constructors() -> dict[str, Call]:
     """Every promise, method and stage, and the engine that has options."""
-    from reticent import registry
+    from reticent import catalogue, registry
 
     found: dict[str, Call] = {}
     for table, load in (
-        (registry.MODELS, registry.load_promise_class),
-        (registry.METHODS, registry.load_method_class),
-        (registry.STAGES, registry.load_stage_class),
+        (catalogue.PROMISES, registry.load_promise_class),
+        (catalogue.METHODS, registry.load_method_class),
+        (catalogue.STAGES, registry.load_stage_class),
     ):
         for name in table:
             made: Any = load(name)

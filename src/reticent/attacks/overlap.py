@@ -43,6 +43,7 @@ import numpy as np
 from reticent.attacks.composition.joint_beliefs import ReleasePart
 from reticent.attacks.group_membership import GroupMembership, find_linked_points, find_membership
 from reticent.attacks.scoring import AttackOutcome, Guesses, compute_wilson_interval, score_guesses
+from reticent.attacks.step_limit import StepLimit
 from reticent.attacks.target import AttackTarget, shuffle_counts
 from reticent.errors import RequestError
 from reticent.labels.adversary_view import Boxes
@@ -52,19 +53,6 @@ CountVector = tuple[int, ...]
 
 class TooManyAssignments(Exception):
     """Raised when a component has more states than are counted."""
-
-
-class StepLimit:
-    """Counts steps, until they are too many."""
-
-    def __init__(self, max_steps: int):
-        self.most = max_steps
-        self.taken = 0
-
-    def step(self) -> None:
-        self.taken += 1
-        if self.taken > self.most:
-            raise TooManyAssignments
 
 
 def count_memberships(
@@ -291,7 +279,7 @@ def _count_component(
         strict=True,
     ):
         groups_over_point[int(point)].append(int(group))
-    steps = StepLimit(max_steps)
+    steps = StepLimit(max_steps, TooManyAssignments)
     rows = [[int(count) for count in row] for row in counts]
     try:
         shares = count_memberships(people, [sum(row) for row in rows], groups_over_point, steps)

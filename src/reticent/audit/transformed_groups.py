@@ -19,6 +19,7 @@ import numpy as np
 import polars as pl
 
 from reticent.audit.groups import NumberedColumn, combine_columns, number_values
+from reticent.catalogue import METHODS
 from reticent.errors import BundleDamaged, pluralize
 from reticent.estimate.guaranteed_bounds import GROUP_COLUMN
 from reticent.format.data_files import count_distinct_rows
@@ -26,7 +27,6 @@ from reticent.format.manifest import Manifest
 from reticent.format.schema_checks import MisshapenValue, parse_fraction
 
 MONDRIAN_METHOD = "mondrian"
-DEFAULT_K = 10
 ROWS_COLUMN = "\x00rows"
 MULTIPLICITY_COLUMN = "\x00times"
 LAST_COLUMN = "\x00last"
@@ -70,7 +70,7 @@ def require_declared_groups(combinations: pl.DataFrame, rows: np.ndarray, method
             f"Each combination of quasi-identifiers is a group, by the manifest; there are {len(group):,} in {len(rows):,} groups."
         )
     if group_by == MONDRIAN_METHOD:
-        min_rows = int(parse_fraction(method.get("k") or DEFAULT_K))
+        min_rows = int(parse_fraction(method.get("k") or METHODS["distribution"].fields["k"].implied))
         small = int((rows < min_rows).sum())
         if within == "sa-only" and small:
             raise _make_contradiction(

@@ -1,9 +1,9 @@
-"""The catalogue: one row for each promise, method, stage, kind, attack, learner and engine.
+"""The catalogue: one row for each promise, method, stage, kind, attack, learner, engine and table of a job.
 
 The rest of the package knows each of them by its row.  The catalogue imports nothing of ours, so that every layer may
 read it, on either side of the wall between planning and auditing.  A row names classes and functions as
-"module:attribute"; layers that may import them load them.  `fields` define what each parameter may be, for constructors
-and for the reader of manifests alike: tests hold them to both.
+"module:attribute"; layers that may import them load them.  `fields` define what each parameter may be, once for
+constructors, job files, the JSON Schema, manifests and docs: tests hold them to all.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from reticent.catalogue.entries import (
     ATTACKS,
     DEFAULT_ENGINE,
     ENGINES,
+    JOB_TABLES,
     KINDS,
     LEARNERS,
     METHODS,
@@ -21,6 +22,7 @@ from reticent.catalogue.entries import (
     STAGES,
     AttackRow,
     EngineRow,
+    JobTableRow,
     KindRow,
     LearnerRow,
     MethodRow,
@@ -34,6 +36,7 @@ __all__ = [
     "ATTACKS",
     "DEFAULT_ENGINE",
     "ENGINES",
+    "JOB_TABLES",
     "KINDS",
     "LEARNERS",
     "METHODS",
@@ -45,6 +48,7 @@ __all__ = [
     "AttackRow",
     "EngineRow",
     "Field",
+    "JobTableRow",
     "KindRow",
     "LearnerRow",
     "MethodRow",

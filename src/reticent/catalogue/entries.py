@@ -9,12 +9,21 @@ from typing import Any
 
 from reticent.catalogue.attack_options import ATTACK_OPTIONS, AttackOption
 from reticent.catalogue.fields import Field, Relation
+from reticent.catalogue.job_fields import (
+    COLUMN_FIELDS,
+    JOB_FIELDS,
+    LABEL_FIELDS,
+    LABEL_RELATIONS,
+    RELEASE_FIELDS,
+    RELEASE_RELATIONS,
+    SOURCE_FIELDS,
+)
 from reticent.catalogue.method_fields import METHOD_FIELDS, METHOD_RELATIONS, STAGE_FIELDS, STAGE_RELATIONS
 
 
 @dataclass(frozen=True, slots=True)
 class PromiseRow:
-    """A promise: its class for planning, its judge in the audit, and its description."""
+    """A promise: its class for planning, its judge in the audit, and its description; `doc` is one line."""
 
     model: str
     judge: str
@@ -23,6 +32,7 @@ class PromiseRow:
     composition_reason: str  # why several releases no longer promise it together
     belief_bound: str = ""  # the greatest belief it leaves in a value, as an attack may be told
     relations: tuple[Relation, ...] = ()  # what parameters must be to each other
+    doc: str = ""
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -32,17 +42,31 @@ class PromiseRow:
 
 @dataclass(frozen=True, slots=True)
 class MethodRow:
-    """A method or a preparing stage: its class and its parameters, and of a method the kind of its releases."""
+    """A method or a preparing stage: its class and its parameters, and of a method the kind of its releases.
+
+    `doc` is one line.
+    """
 
     made_by: str
     fields: Mapping[str, Field]  # what each parameter may be
     kind: str = ""
     relations: tuple[Relation, ...] = ()  # what parameters must be to each other
+    doc: str = ""
 
     @property
     def parameters(self) -> tuple[str, ...]:
         """The names that a job or a manifest may use."""
         return tuple(self.fields)
+
+
+@dataclass(frozen=True, slots=True)
+class JobTableRow:
+    """A table of a job that is no promise, method or stage: its class and its options; `doc` is one line."""
+
+    made_by: str
+    fields: Mapping[str, Field]
+    doc: str
+    relations: tuple[Relation, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,22 +141,54 @@ def load_object(dotted: str) -> Any:
 
 
 METHODS = {
-    "mondrian": MethodRow("reticent.methods.mondrian:Mondrian", METHOD_FIELDS["mondrian"], "generalized"),
-    "mosaic": MethodRow("reticent.methods.mosaic:Mosaic", METHOD_FIELDS["mosaic"], "generalized"),
-    "burel": MethodRow("reticent.methods.burel:Burel", METHOD_FIELDS["burel"], "generalized"),
-    "sabre": MethodRow("reticent.methods.sabre:Sabre", METHOD_FIELDS["sabre"], "generalized"),
-    "beta-perturbation": MethodRow(
-        "reticent.methods.beta_perturbation:BetaPerturbation", METHOD_FIELDS["beta-perturbation"], "perturbed"
+    "mondrian": MethodRow(
+        "reticent.methods.mondrian:Mondrian",
+        METHOD_FIELDS["mondrian"],
+        "generalized",
+        doc="Cuts groups in two, one column at a time, as long as both sides keep every promise.",
     ),
-    "anatomy": MethodRow("reticent.methods.anatomy:Anatomy", METHOD_FIELDS["anatomy"], "anatomized"),
+    "mosaic": MethodRow(
+        "reticent.methods.mosaic:Mosaic",
+        METHOD_FIELDS["mosaic"],
+        "generalized",
+        doc="Searches for the groups of least loss by local recoding: boxes may overlap.",
+    ),
+    "burel": MethodRow(
+        "reticent.methods.burel:Burel",
+        METHOD_FIELDS["burel"],
+        "generalized",
+        doc="Puts sensitive values in buckets, and fills classes with neighbours from each bucket, for beta-likeness.",
+    ),
+    "sabre": MethodRow(
+        "reticent.methods.sabre:Sabre",
+        METHOD_FIELDS["sabre"],
+        "generalized",
+        doc="Puts sensitive values in buckets, and fills classes with neighbours from each bucket, for t-closeness.",
+    ),
+    "beta-perturbation": MethodRow(
+        "reticent.methods.beta_perturbation:BetaPerturbation",
+        METHOD_FIELDS["beta-perturbation"],
+        "perturbed",
+        doc="Redraws every sensitive value by a published matrix that keeps beta-likeness.",
+    ),
+    "anatomy": MethodRow(
+        "reticent.methods.anatomy:Anatomy",
+        METHOD_FIELDS["anatomy"],
+        "anatomized",
+        doc="Publishes quasi-identifiers as they are and the sensitive values of a group apart from them.",
+    ),
     "distribution": MethodRow(
-        "reticent.methods.distribution:Distribution", METHOD_FIELDS["distribution"], "transformed"
+        "reticent.methods.distribution:Distribution",
+        METHOD_FIELDS["distribution"],
+        "transformed",
+        doc="Generalizes and permutes sensitive values among fakes, so that those of a group follow a target.",
     ),
     "perturbed-generalization": MethodRow(
         "reticent.methods.perturbed_generalization:PerturbedGeneralization",
         METHOD_FIELDS["perturbed-generalization"],
         "sampled",
-        METHOD_RELATIONS["perturbed-generalization"],
+        relations=METHOD_RELATIONS["perturbed-generalization"],
+        doc="Publishes one row of each group, its labels the group's and its sensitive value perturbed.",
     ),
 }
 STAGES = {
@@ -140,8 +196,31 @@ STAGES = {
         "reticent.methods.suppression:Suppression",
         STAGE_FIELDS["suppression"],
         relations=STAGE_RELATIONS["suppression"],
+        doc="Withholds rows, so that nobody can tell which value was the most frequent before.",
     ),
 }
+JOB_TABLES = {
+    "job": JobTableRow("reticent.job.job:Job", JOB_FIELDS, "What to publish, what to promise, and by which method."),
+    "source": JobTableRow(
+        "reticent.data.source:Source",
+        SOURCE_FIELDS,
+        "A file, a folder or a pattern of files and how to read them, or a database's `url` with a `table` or a `query`.",
+    ),
+    "column": JobTableRow("reticent.data.columns:Column", COLUMN_FIELDS, "One column as the steward declares it."),
+    "labels": JobTableRow(
+        "reticent.data.label_options:LabelOptions",
+        LABEL_FIELDS,
+        "How the groups of a column print: a style, and its measures.",
+        LABEL_RELATIONS,
+    ),
+    "release": JobTableRow(
+        "reticent.job.job:Output",
+        RELEASE_FIELDS,
+        "How to publish: what becomes of undeclared columns, the file format, and how many rows may be withheld.",
+        RELEASE_RELATIONS,
+    ),
+}
+"""The other tables of a job: itself, [source], a column of [columns], its labels, and [release]."""
 
 
 _EXACT_QUASI_IDENTIFIERS = "quasi-identifiers stay exact, so that who is in the data can be told"

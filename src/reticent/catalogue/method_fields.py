@@ -26,16 +26,37 @@ _RETENTION_PARTS = 10**6  # parts of a retention probability
 
 METHOD_FIELDS: Mapping[str, Mapping[str, Field]] = {
     "mondrian": {
-        "cuts": Field("choice", "how a cut is chosen", choices=("loss", "median", "blind")),
-        "fallback": Field("flag", "whether median cuts try the next widest column"),
-        "labels": Field("choice", "common ancestors, or the exact values of a group", choices=("nodes", "sets")),
-        "thorough": Field("flag", "whether the best cuts are tried one level ahead"),
+        "cuts": Field(
+            "choice",
+            "how a cut is chosen: by the least loss that it leaves, at the median of the widest column as in the paper, "
+            'or by loss and sizes alone ("blind"), where sensitive values decide only how large groups must be',
+            default="loss",
+            choices=("loss", "median", "blind"),
+        ),
+        "fallback": Field(
+            "flag",
+            "of median cuts: whether the next widest column is tried where the widest cannot be cut",
+            default=True,
+        ),
+        "labels": Field(
+            "choice",
+            "how a group of categories prints: as their lowest common node, or as the exact set of its values",
+            unset='as the promises need, else "nodes"',
+            choices=("nodes", "sets"),
+        ),
+        "thorough": Field(
+            "flag",
+            "of loss cuts: whether the four best cuts of a group are tried one level ahead; less loss in about four "
+            "times the time",
+            default=False,
+        ),
         "weights": WEIGHTS_FIELD,
     },
     "mosaic": {
         "effort": Field(
             "either",
-            "how long to search: a word, or CPU seconds",
+            "how long to search: 3, 60 or 300 sweeps, which a seed repeats, or a number of CPU seconds",
+            default="balanced",
             alternatives=(
                 Field("choice", choices=("quick", "balanced", "thorough")),
                 Field("number", least=0, above=True, most=_MAX_EFFORT_SECONDS),
@@ -46,7 +67,8 @@ METHOD_FIELDS: Mapping[str, Mapping[str, Field]] = {
         "weights": WEIGHTS_FIELD,
         "threads": Field(
             "whole",
-            "never changes the result",
+            "how many blocks are solved at a time; never changes the result",
+            unset="as many as the machine has cores, at most 8",
             least=1,
             most=_MAX_THREADS,
             refusal=f"mosaic: threads must be 1 to {_MAX_THREADS}.",
@@ -58,7 +80,9 @@ METHOD_FIELDS: Mapping[str, Mapping[str, Field]] = {
         "axes": AXES_FIELD,
         "share": Field(
             "number",
-            "the share of its cap that a bucket may use",
+            "the share of its cap that a bucket may use: all of it as printed; less leaves room for halves that are not "
+            "quite in proportion",
+            default=Fraction(1),
             least=0,
             above=True,
             most=1,
@@ -70,6 +94,7 @@ METHOD_FIELDS: Mapping[str, Mapping[str, Field]] = {
         "share": Field(
             "number",
             "the share of t that the buckets may use",
+            default=Fraction(3, 4),
             least=0,
             most=1,
             refusal="sabre: share must be between 0 and 1.",
@@ -79,10 +104,17 @@ METHOD_FIELDS: Mapping[str, Mapping[str, Field]] = {
         "axes": AXES_FIELD,
     },
     "beta-perturbation": {
-        "matrix": Field("choice", "how the matrix is made", choices=("rank-one", "theorem3", "optimal")),
+        "matrix": Field(
+            "choice",
+            "how the matrix is made: with rank one, always valid and every cap reached; as printed, refused where the "
+            "exact posterior breaks a cap; or with the most values left as they were, by a linear programme",
+            default="rank-one",
+            choices=("rank-one", "theorem3", "optimal"),
+        ),
         "conditioning": Field(
             "number",
-            "how well the optimal matrix can be inverted, as a share of what the rank-one matrix has",
+            "of the optimal matrix: how well it can be inverted, as a share of what the rank-one matrix has",
+            default=Fraction(1, 2),
             least=0,
             above=True,
             most=1,
@@ -92,12 +124,19 @@ METHOD_FIELDS: Mapping[str, Mapping[str, Field]] = {
         ),
     },
     "anatomy": {
-        "grouping": Field("choice", "groups at random, or of neighbours on the curve", choices=("random", "hilbert")),
+        "grouping": Field(
+            "choice",
+            "rows that happen to be dealt together, or neighbours on the Hilbert curve",
+            default="random",
+            choices=("random", "hilbert"),
+        ),
     },
     "distribution": {
         "group_by": Field(
             "either",
-            'columns, a table of bands, or "mondrian"; left out, all rows are one group',
+            "the groups: a list of columns, a table of bands with their edges (an empty list: each value), or those of "
+            'a k-anonymous "mondrian"',
+            unset="all rows are one group",
             alternatives=(
                 Field("choice", choices=("mondrian",)),
                 Field("column", keys="quasi-identifying"),
@@ -118,10 +157,17 @@ METHOD_FIELDS: Mapping[str, Mapping[str, Field]] = {
             refusal="distribution: group_by is a list of columns, or a table of bands.",
             attempt='group_by = ["region"].',
         ),
-        "within": Field("choice", "what is made within a group", choices=("sa-only", "qi-sa", "hilbert")),
+        "within": Field(
+            "choice",
+            "what is made within a group: nothing more, a subgroup for each combination of quasi-identifiers, or "
+            "subgroups of `size` rows along the Hilbert curve",
+            default="sa-only",
+            choices=("sa-only", "qi-sa", "hilbert"),
+        ),
         "fakes": Field(
             "either",
-            "fakes of each group: a share of its size below 1, or a number",
+            "the most fakes of a group: below 1 a share of its size, otherwise a number",
+            default=Fraction(0),
             alternatives=(
                 Field("number", least=0, most=1, below=True),
                 Field("whole", least=1, most=MAX_FAKES),
@@ -132,21 +178,31 @@ METHOD_FIELDS: Mapping[str, Mapping[str, Field]] = {
         ),
         "arity": Field(
             "whole",
-            "how many children a node of a balanced tree has",
+            "how many children a node has in the balanced tree over the domain, where the column has no hierarchy",
+            default=2,
             least=2,
             most=MAX_VALUES,
             refusal=f"distribution: a node has 2 to {MAX_VALUES:,} children.",
             attempt="arity = 2.",
         ),
         "size": make_people_field(
-            "distribution: size must be 2 or more.", "size = 10.", doc="rows of a subgroup", required=False
+            "distribution: size must be 2 or more.",
+            "size = 10.",
+            doc='of within "hilbert": rows of a subgroup',
+            required=False,
+            unset="the size with the narrowest bounds on an average over ranges of the workload",
         ),
         "k": make_people_field(
-            "distribution: k must be 2 or more.", "k = 10.", doc="the least group of mondrian", required=False
+            "distribution: k must be 2 or more.",
+            "k = 10.",
+            doc='of group_by "mondrian": the least group',
+            required=False,
+            implied=10,
         ),
         "workload": Field(
             "table",
-            "columns, each with the share of its values that a question's range covers",
+            'of within "hilbert": columns, each with the share of its values that a question\'s range covers',
+            unset="all columns",
             entries=(0, MAX_COLUMNS),
             keys="quasi-identifying",
             each=Field("number", least=0, above=True, most=1),
@@ -157,7 +213,8 @@ METHOD_FIELDS: Mapping[str, Mapping[str, Field]] = {
     "perturbed-generalization": {
         "p": Field(
             "number",
-            "the probability with which a value is kept; left out, the largest that keeps every promise",
+            "the probability with which a value is retained",
+            unset="the largest that keeps every promise",
             least=0,
             above=True,
             most=1,
@@ -168,21 +225,39 @@ METHOD_FIELDS: Mapping[str, Mapping[str, Field]] = {
             attempt="p = 0.3, or leaving it out.",
         ),
         "k": make_people_field(
-            "perturbed-generalization needs k >= 1.", "k = 6.", 1, doc="the least group", required=False
+            "perturbed-generalization needs k >= 1.",
+            "k = 6.",
+            1,
+            doc="the least group",
+            required=False,
+            implied=6,
+            unset="6, unless `s` is set",
         ),
         "s": Field(
             "number",
-            "the share of rows to publish, in place of k",
+            "the share of rows to publish, in place of k: k is 1/s, rounded up",
+            unset="k decides",
             least=Fraction(1, MAX_COUNT),
             most=1,
             refusal="The sampling rate s must be above 0 and at most 1.",
             attempt="s = 0.1.",
         ),
-        "grouping": Field("choice", "how groups are made", choices=("mondrian", "specialization")),
-        "cuts": Field("choice", "how mondrian chooses a cut", choices=("loss", "median")),
+        "grouping": Field(
+            "choice",
+            "how groups are made: by cuts that see quasi-identifiers alone, or by the paper's specialization, calibrated "
+            "with k = 1",
+            default="mondrian",
+            choices=("mondrian", "specialization"),
+        ),
+        "cuts": Field(
+            "choice",
+            "how mondrian chooses a cut: by the least loss that it leaves, or at the median",
+            default="loss",
+            choices=("loss", "median"),
+        ),
         "categories": Field(
             "list",
-            "the classes that specialization looks at",
+            "the classes that specialization looks at: a list of sensitive values for each",
             entries=(0, MAX_VALUES),
             each=Field("list", entries=(1, MAX_VALUES), each=Field("value")),
             refusal="perturbed-generalization: categories is a list of lists of values.",
@@ -190,7 +265,8 @@ METHOD_FIELDS: Mapping[str, Mapping[str, Field]] = {
         ),
         "domain": Field(
             "list",
-            "the sensitive column's values",
+            "the values that the sensitive column can hold",
+            unset="what a hierarchy, an order or a domain of the column says",
             entries=(1, MAX_COUNT),
             each=Field("value"),
             refusal="perturbed-generalization: domain is a list of values.",
@@ -226,7 +302,12 @@ METHOD_RELATIONS: Mapping[str, tuple[Relation, ...]] = {
 STAGE_FIELDS: Mapping[str, Mapping[str, Field]] = {
     "suppression": {
         "l": make_people_field("suppression: l = {value} asks for nothing.", "l = 2 or more.", doc="as in l-diversity"),
-        "kind": Field("choice", "how rows are withheld", choices=("unsafe", "safe", "randomized", "calibrated")),
+        "kind": Field(
+            "choice",
+            "how rows are withheld",
+            default="calibrated",
+            choices=("unsafe", "safe", "randomized", "calibrated"),
+        ),
         "column": COLUMN_FIELD,
         "acknowledge": Field("flag", "lets the unsafe kind pass"),
     },

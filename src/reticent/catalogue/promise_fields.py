@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from fractions import Fraction
 
 from reticent.catalogue.fields import (
     COLUMN_FIELD,
@@ -78,21 +79,30 @@ _BACKGROUND_KNOWLEDGE_FIELDS: Mapping[str, Field] = {
     "smoothing": Field(
         "number",
         "the bandwidth over which beliefs in like values are smoothed; 0 for none",
+        default=Fraction(0),
         least=0,
         most=MAX_NUMBER,
         refusal="smoothing must not be negative.",
         attempt="0 for none.",
     ),
-    "posterior": Field("choice", "how the adversary infers", choices=("omega", "balanced")),
+    "posterior": Field("choice", "how the adversary infers", default="omega", choices=("omega", "balanced")),
     "kernel": Field(
-        "choice", "the shape of what the adversary knows", choices=("epanechnikov", "uniform", "triangular", "gaussian")
+        "choice",
+        "the shape of what the adversary knows",
+        default="epanechnikov",
+        choices=("epanechnikov", "uniform", "triangular", "gaussian"),
     ),
     "base": Field(
-        "choice", "the base of the logarithm of the divergence", choices=(2, "e"), attempt='base = 2 or "e".'
+        "choice",
+        "the base of the logarithm of the divergence",
+        default=2,
+        choices=(2, "e"),
+        attempt='base = 2 or "e".',
     ),
     "distances": Field(
         "table",
         "for a column, how far its values are from each other",
+        unset="by range or hierarchy",
         entries=(0, MAX_COLUMNS),
         keys="any",
         each=Field(
@@ -187,7 +197,8 @@ _SINGLE_TARGET_FIELD = Field(
 )
 _TARGET_FIELD = replace(
     _SINGLE_TARGET_FIELD,
-    doc="what may be believed of a value",
+    doc="what may be believed of a value: the published table's distribution, each group's own, or one that is stated",
+    default="source",
     alternatives=(
         _SINGLE_TARGET_FIELD.alternatives[0],
         Field(
@@ -309,7 +320,9 @@ PROMISE_FIELDS: Mapping[str, Mapping[str, Field]] = {
             why="t = 0 asks that every group mirror the table exactly, and no distance is greater than 1.",
             attempt="t = 0.2.",
         ),
-        "distance": Field("choice", "the ground distance", choices=("equal", "ordered", "hierarchical")),
+        "distance": Field(
+            "choice", "the ground distance", default="equal", choices=("equal", "ordered", "hierarchical")
+        ),
         "column": COLUMN_FIELD,
     },
     "delta-disclosure": {
@@ -319,8 +332,13 @@ PROMISE_FIELDS: Mapping[str, Mapping[str, Field]] = {
             doc="the bound on |log(q / p)|, which stays below it",
             why="No group keeps |log(q / p)| < 0.",
         ),
-        "absent": Field("choice", "whether a value that a group lacks breaks the promise", choices=("break", "ignore")),
-        "base": Field("choice", "the base of the logarithm", choices=("e", 2), attempt='base = "e" or 2.'),
+        "absent": Field(
+            "choice",
+            "whether a value that a group lacks breaks the promise",
+            default="break",
+            choices=("break", "ignore"),
+        ),
+        "base": Field("choice", "the base of the logarithm", default="e", choices=("e", 2), attempt='base = "e" or 2.'),
         "column": COLUMN_FIELD,
     },
     "beta-likeness": {
@@ -337,6 +355,7 @@ PROMISE_FIELDS: Mapping[str, Mapping[str, Field]] = {
             1,
             doc="the level of the sensitive column's hierarchy whose nodes are families",
             required=False,
+            default=1,
         ),
         "enhanced": ENHANCED_FIELD,
         "two_sided": TWO_SIDED_FIELD,
@@ -387,10 +406,11 @@ PROMISE_FIELDS: Mapping[str, Mapping[str, Field]] = {
     },
     "p-privacy": {
         "target": _TARGET_FIELD,
-        "exact": Field("flag", "whether the target is used as it is, and not rounded"),
+        "exact": Field("flag", "whether the target is used as it is, and not rounded to small weights", default=False),
         "distance": Field(
             "number",
-            "how far a target may be rounded",
+            "how far, in total variation, a target may be rounded",
+            default=Fraction(1, 20),
             least=0,
             above=True,
             most=1,
@@ -398,7 +418,12 @@ PROMISE_FIELDS: Mapping[str, Mapping[str, Field]] = {
             refusal="p-privacy: distance is how far a target may be rounded, above 0 and below 1.",
             attempt="distance = 0.05, or exact = true for none.",
         ),
-        "domain": Field("grid", "the grid of a numeric column's values", attempt="domain = [0, 100, 5]."),
+        "domain": Field(
+            "grid",
+            "the grid of a numeric column's values",
+            unset="the values that a target lists, or that are published",
+            attempt="domain = [0, 100, 5].",
+        ),
         "column": COLUMN_FIELD,
     },
     "bt-privacy": {"bandwidth": _BANDWIDTH_FIELD, "t": _BELIEF_CHANGE_FIELD, **_BACKGROUND_KNOWLEDGE_FIELDS},

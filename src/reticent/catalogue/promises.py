@@ -22,6 +22,7 @@ PROMISES = {
         PROMISE_FIELDS["k-anonymity"],
         "Every row is one of at least {k} that read the same in all quasi-identifying columns (k-anonymity).",
         _GROUPS_COMPOSE_REASON,
+        doc="Every group has at least k rows.",
     ),
     "alpha-k-anonymity": PromiseRow(
         "reticent.models.k_anonymity:AlphaKAnonymity",
@@ -31,6 +32,7 @@ PROMISES = {
         "((alpha,k)-anonymity).",
         _GROUPS_COMPOSE_REASON,
         f"{_MEASURE_PACKAGE}.anonymity:bound_alpha_belief",
+        doc="Every group has at least k rows, and no value more than a share alpha of them.",
     ),
     "k-map": PromiseRow(
         "reticent.models.k_anonymity:KMap",
@@ -38,6 +40,7 @@ PROMISES = {
         PROMISE_FIELDS["k-map"],
         "Every published combination fits at least {k} people of the population table (k-map).",
         _GROUPS_COMPOSE_REASON,
+        doc="The labels of every group cover at least k people of a population table.",
     ),
     "distinct-l-diversity": PromiseRow(
         "reticent.models.l_diversity:DistinctLDiversity",
@@ -45,6 +48,7 @@ PROMISES = {
         PROMISE_FIELDS["distinct-l-diversity"],
         "Every group shows at least {l} different values of {column} (distinct l-diversity).",
         _VALUES_COMPOSE_REASON,
+        doc="Every group shows at least l different values.",
     ),
     "probabilistic-l-diversity": PromiseRow(
         "reticent.models.l_diversity:ProbabilisticLDiversity",
@@ -53,6 +57,7 @@ PROMISES = {
         "In every group each value of {column} is held by at most one in {l} rows (probabilistic l-diversity).",
         _VALUES_COMPOSE_REASON,
         f"{_MEASURE_PACKAGE}.diversity:bound_probabilistic_belief",
+        doc="No value has more than one in l rows of a group.",
     ),
     "entropy-l-diversity": PromiseRow(
         "reticent.models.l_diversity:EntropyLDiversity",
@@ -60,6 +65,7 @@ PROMISES = {
         PROMISE_FIELDS["entropy-l-diversity"],
         "In every group the entropy of {column} is at least that of {l} equally frequent values (entropy l-diversity).",
         _VALUES_COMPOSE_REASON,
+        doc="The entropy of every group is at least that of l equally frequent values.",
     ),
     "recursive-l-diversity": PromiseRow(
         "reticent.models.l_diversity:RecursiveLDiversity",
@@ -68,6 +74,7 @@ PROMISES = {
         "In every group the most frequent value of {column} is at most {c} times as frequent as all from "
         "the {l}-th on together (recursive (c,l)-diversity).",
         _VALUES_COMPOSE_REASON,
+        doc="The most frequent value of a group is at most c times as frequent as all from the l-th on together.",
     ),
     "l-dichotomy": PromiseRow(
         "reticent.models.l_dichotomy:LDichotomy",
@@ -77,6 +84,7 @@ PROMISES = {
         "before rows were withheld cannot be told with a probability above one in {l}, every table from "
         "which rows had to be withheld being equally likely beforehand (l-dichotomy).",
         _BELIEFS_COMPOSE_REASON,
+        doc="Of the published values at least l could have been the most frequent one, each with a posterior of at most 1/l.",
     ),
     "t-closeness": PromiseRow(
         "reticent.models.t_closeness:TCloseness",
@@ -85,6 +93,7 @@ PROMISES = {
         "In every group the distribution of {column} is within {t} of the whole release's, by {distance} "
         "earth mover's distance (t-closeness).",
         _BELIEFS_COMPOSE_REASON,
+        doc="The distribution of a group is within t of the table's, by earth mover's distance.",
     ),
     "delta-disclosure": PromiseRow(
         "reticent.models.delta_disclosure:DeltaDisclosure",
@@ -93,6 +102,7 @@ PROMISES = {
         "In every group each value of {column} is within a factor of the whole release's frequency, |log| <"
         " {delta} (delta-disclosure).",
         _BELIEFS_COMPOSE_REASON,
+        doc="|log(q / p)| stays below delta for every value of every group.",
     ),
     "beta-likeness": PromiseRow(
         "reticent.models.beta_likeness:BetaLikeness",
@@ -102,6 +112,7 @@ PROMISES = {
         "(beta-likeness{which}).",
         _BELIEFS_COMPOSE_REASON,
         f"{_MEASURE_PACKAGE}.likeness:bound_likeness_belief",
+        doc="No group lifts a value of frequency p above p * (1 + min(beta, -ln p)).",
     ),
     "semantic-beta-likeness": PromiseRow(
         "reticent.models.beta_likeness:SemanticLikeness",
@@ -110,6 +121,7 @@ PROMISES = {
         "In every group a family of values of {column} (level {level} of its hierarchy) is at most (1 + {beta}) times as "
         "frequent as in the whole release{form} (semantic beta-likeness{which}).",
         _BELIEFS_COMPOSE_REASON,
+        doc="beta-likeness of the nodes at one level of the sensitive column's hierarchy.",
     ),
     "rho-guarantee": PromiseRow(
         "reticent.models.corruption_guarantees:RhoGuarantee",
@@ -121,6 +133,7 @@ PROMISES = {
         _DRAWS_COMPOSE_REASON,
         f"{_MEASURE_PACKAGE}.corruption:bound_rho_belief",
         PROMISE_RELATIONS["rho-guarantee"],
+        doc="A belief of at most rho1 becomes one of at most rho2, whoever else was corrupted.",
     ),
     "delta-growth": PromiseRow(
         "reticent.models.corruption_guarantees:DeltaGrowth",
@@ -130,6 +143,7 @@ PROMISES = {
         "of everyone else, as long as no single value was believed with more than {lambda} (Delta-growth guarantee against "
         "corruption).",
         _DRAWS_COMPOSE_REASON,
+        doc="No belief grows by more than delta, whoever else was corrupted.",
     ),
     "proximity-beta-likeness": PromiseRow(
         "reticent.models.beta_likeness:ProximityLikeness",
@@ -138,6 +152,7 @@ PROMISES = {
         "In every group the values of {column} in any interval of width {width} are at most (1 + {beta}) times as "
         "frequent as in the whole release{form} (proximity beta-likeness{which}).",
         _BELIEFS_COMPOSE_REASON,
+        doc="beta-likeness of the rows in every window of a width.",
     ),
     "p-privacy": PromiseRow(
         "reticent.models.p_privacy:PPrivacy",
@@ -146,6 +161,7 @@ PROMISES = {
         "Of a person's value of {column} the release says that it follows the target distribution of the person's group, and no "
         "more (P-privacy).",
         _BELIEFS_COMPOSE_REASON,
+        doc="Of the value of a person in a group the release says only that it follows the group's target distribution.",
     ),
     "bt-privacy": PromiseRow(
         "reticent.models.background_knowledge.bt_privacy:BTPrivacy",
@@ -155,6 +171,7 @@ PROMISES = {
         "shows it, changes their belief about nobody by more than {t} (Jensen-Shannon divergence to base {base}, beliefs "
         "smoothed by {smoothing}, inference by {posterior}; (B,t)-privacy).",
         _BELIEFS_COMPOSE_REASON,
+        doc="An adversary of this bandwidth moves no belief by more than t.",
     ),
     "skyline": PromiseRow(
         "reticent.models.background_knowledge.bt_privacy:Skyline",
@@ -164,5 +181,6 @@ PROMISES = {
         "belief about nobody by more than t, whichever of these they are: {points} (Jensen-Shannon divergence to base {base}, "
         "beliefs smoothed by {smoothing}, inference by {posterior}; skyline (B,t)-privacy).",
         _BELIEFS_COMPOSE_REASON,
+        doc="Several adversaries, each a bandwidth and the t by which it moves no belief further.",
     ),
 }

@@ -33,7 +33,7 @@ from statistics import fmean, stdev
 from time import process_time
 from typing import Any
 
-from reticent import registry
+from reticent import catalogue, registry
 from reticent.compare.candidates import check_method_names, make_candidates
 from reticent.compare.compare import Comparison, make_setting, measure_candidates
 from reticent.errors import RequestError, pluralize, suggest
@@ -308,7 +308,7 @@ def advise(
                 attempt="rt.advise(compared, purpose=...), or a job instead of the comparison.",
             )
         return _make_advice(job, purpose, {})
-    candidates = make_candidates(job, check_method_names(methods) or tuple(registry.METHODS), {})
+    candidates = make_candidates(job, check_method_names(methods) or tuple(catalogue.METHODS), {})
     measurable = [candidate for candidate in candidates if candidate.job is not None]
     if not measurable:
         raise RequestError(

@@ -12,7 +12,7 @@ from itertools import product
 from math import prod
 from typing import Any
 
-from reticent import registry
+from reticent import catalogue, registry
 from reticent.errors import JobError, RequestError, suggest
 from reticent.evaluation import Candidate
 from reticent.job.job import Job
@@ -96,7 +96,7 @@ def check_method_names(methods: Any) -> tuple[str, ...] | None:
         return None
     listed = tuple(dict.fromkeys(names(methods, "methods")))
     if not listed:
-        raise RequestError("No method is named.", attempt=f"methods=[{suggest('', registry.METHODS)}].")
+        raise RequestError("No method is named.", attempt=f"methods=[{suggest('', catalogue.METHODS)}].")
     for name in listed:
         registry.load_method_class(name)
     return listed

@@ -59,9 +59,9 @@ from reticent.data.parsing import (
     to_comparable,
 )
 from reticent.errors import ColumnError, HierarchyError, InternalError, pluralize, quote_list, suggest
+from reticent.exact_arithmetic import MAX_EXACT_INTEGER
 
 COUNT_COLUMN = "\x00count"
-MAX_EXACT_INTEGER = 2**53  # whole numbers up to here are exact in double precision
 
 
 @dataclass(frozen=True, eq=False)

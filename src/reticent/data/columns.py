@@ -2,8 +2,8 @@
 
 - `Column` is a declaration; `identifying`, `quasi`, `sensitive` and `insensitive` make one of each role, and
   `parse_columns` accepts what a caller passes (a role, a table of options or a `Column` for each name).
-- `parse_domain`, `parse_values`, `parse_end`, `parse_step` and `parse_number` read the numbers and dates that a
-  steward declares: the domain, top and bottom, the rounding step.
+- `parse_domain` and `parse_values` read the domain that a steward declares; the catalogue's `COLUMN_FIELDS` define
+  what the other options may be.
 - `resolve_columns` finds the declaration of each column of the data, by its name or by a glob pattern.
 - `require_usable_names` refuses columns by their position if their name cannot be printed, distinguished or selected:
   the engine takes `*` and `^...$` for patterns, and a name of control characters cannot be shown.
@@ -37,7 +37,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import date, datetime
-from decimal import Decimal
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from fractions import Fraction
@@ -48,32 +47,38 @@ from typing import TYPE_CHECKING, Any, ParamSpec
 import numpy as np
 import polars as pl
 
+from reticent.catalogue import JOB_TABLES
+from reticent.catalogue.job_fields import (
+    COLUMN_FIELDS,
+    LABEL_FIELDS,
+    LABEL_RELATIONS,
+    RANGE_FIELD,
+    VALUES_FIELD,
+)
 from reticent.data.csv import count_odd_names, is_record, suggest_column
 from reticent.data.files import CSV_SUFFIXES, resolve_files
 from reticent.data.parsing import parse_dates, parse_numbers, spells_numbers
 from reticent.data.source import Source, TextRows, is_text
 from reticent.data.text_formats import parse_format_type
 from reticent.errors import ColumnError, JobError, pluralize, quote_list, suggest
-from reticent.validation import check_plain_fields, describe_type, flag, mapping
-from reticent.validation import is_hierarchy as a_hierarchy
+from reticent.validation import (
+    accept_parameter,
+    check_relations,
+    check_texts_and_flags,
+    describe_type,
+    document_parameters,
+    flag,
+    format_declared_value,
+    mapping,
+)
 
 if TYPE_CHECKING:
     from reticent.data.domain import Domain
 
-MIN_ROUNDING_STEP = 1e-15
-
-
 MAX_NAME_LENGTH = 1_000
 _UNPRINTABLE_PATTERN = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-COLUMN_TYPES = ("numeric", "ordinal", "categorical", "date")
 COLUMNS_EXAMPLE = 'columns = {"age": rt.quasi(), "disease": rt.sensitive()}.'
 MAX_SHARE_BEYOND = 0.1  # share of the rows beyond a bound above which a notice is given
-LINE_STYLES = ("tight", "snapped", "padded")
-TREE_STYLES = ("nodes", "sets")
-CALENDAR_STEPS = ("day", "week", "month", "quarter", "year", "decade")
-_OPTION_NAMES = ("style", "step", "width", "share")
-_SHARE_EXAMPLE = 'labels = { style = "padded", width = 2, share = 0.5 }.'
-_STYLE_EXAMPLE = 'labels = "snapped", or labels = { style = "padded", width = 2 }.'
 PUBLISHABLE_TYPES = (
     pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64, pl.Float32, pl.Float64, pl.Decimal,
     pl.String, pl.Categorical, pl.Enum, pl.Boolean, pl.Date, pl.Datetime, pl.Time, pl.Null,
@@ -90,13 +95,7 @@ SUGGESTED_TYPES = {
 
 def parse_domain(domain: Any) -> tuple[Any, Any]:
     """Return the least and the greatest number that a column can hold."""
-    try:
-        lower, upper = domain
-        if float(lower) <= float(upper):
-            return lower, upper
-    except (TypeError, ValueError):
-        pass
-    raise JobError("A domain is two numbers, the least first.", attempt="domain = [0, 120].")
+    return accept_parameter(RANGE_FIELD, domain, "domain", "column")
 
 
 def parse_values(domain: Any) -> tuple[Any, ...]:
@@ -105,14 +104,13 @@ def parse_values(domain: Any) -> tuple[Any, ...]:
         return parse_domain(domain)
     except JobError:
         pass
-    attempt = 'domain = [0, 49], or domain = ["none", "mild", "severe"].'
     if isinstance(domain, str | bytes) or not isinstance(domain, Sequence) or not domain:
-        raise JobError("A sensitive column's domain is two numbers, or a list of values.", attempt=attempt)
+        raise JobError(VALUES_FIELD.refusal, attempt=VALUES_FIELD.attempt)
     texts = tuple(map(format_declared_value, domain))
     if len(set(texts)) < len(texts):
         raise JobError("A domain lists a value twice.", attempt="each value once.")
     if len(texts) < 2:
-        raise JobError("A domain lists one value alone.", attempt=attempt)
+        raise JobError("A domain lists one value alone.", attempt=VALUES_FIELD.attempt)
     return texts
 
 
@@ -120,50 +118,8 @@ def is_numeric_range(domain: Sequence[Any]) -> bool:
     """Tell whether a declared domain is the least and the greatest number, not a list of values."""
     try:
         return len(domain) == 2 and float(domain[0]) <= float(domain[1])
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return False
-
-
-def format_declared_value(value: Any) -> str:
-    """Format a value of a list as columns print it."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return value.isoformat() if isinstance(value, date) else str(value)
-
-
-def parse_end(value: Any, side: str) -> int | float | str | None:
-    """Parse a bound that a job declares: a number, or a date as text."""
-    try:
-        if value is None:
-            return None
-        if isinstance(value, date):
-            return value.isoformat()
-        if isinstance(value, str):
-            datetime.fromisoformat(value)
-            return value
-        return parse_number(value)
-    except (TypeError, ValueError, OverflowError):
-        raise JobError(
-            f"{side} must be a number or a date.", attempt=f'{side} = 80, or {side} = "2001-12-31".'
-        ) from None
-
-
-def parse_step(value: Any) -> int | float:
-    try:
-        step = parse_number(value)
-        if MIN_ROUNDING_STEP <= step <= 1 / MIN_ROUNDING_STEP:
-            return step
-    except (TypeError, ValueError, OverflowError):
-        pass
-    raise JobError("round_to must be a number above 0, from 1e-15 to 1e15.", attempt="round_to = 10.")
-
-
-def parse_number(value: Any) -> int | float:
-    """Parse a finite number, as an integer where it is whole."""
-    if isinstance(value, bool | str):
-        raise TypeError
-    number = float(value)
-    return int(value) if number == int(number) else number
 
 
 def find_name_fault(name: str) -> str | None:
@@ -255,30 +211,11 @@ class Role(StrEnum):
 
 PUBLISHED_ROLES = (Role.QUASI, Role.SENSITIVE, Role.INSENSITIVE)
 
-ROLE_ALIASES = {
-    "identifier": Role.IDENTIFYING,
-    "id": Role.IDENTIFYING,
-    "quasi": Role.QUASI,
-    "qi": Role.QUASI,
-    "quasi-identifier": Role.QUASI,
-    "sa": Role.SENSITIVE,
-}
 
-
+@document_parameters(JOB_TABLES["column"])
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column as the steward declares it.
-
-    `type` None is decided from the data: numbers and dates of a typed source are ranges, everything else a category.
-    `hierarchy` is a path, rows in ARX layout, or a `Hierarchy`. `order` lists an ordinal column's values. `domain` is
-    the least and the greatest number that can occur, of a sensitive column also a list of values. `missing` decides
-    about a null in a sensitive column: refused, or a published category of its own. `top` and `bottom` of a
-    quasi-identifier are the bounds beyond which a value is published as the bound. `round_to` is the step an
-    insensitive number is rounded to, `acknowledge` lets a near-unique one pass. `rows_per_person` of an identifying
-    column is the most rows one person has: k-anonymity then counts persons. `format` is how dates or numbers are
-    written as text: `%m/%d/%Y`, `1,234.5` (see `data/text_formats.py`). `labels` of a quasi-identifier is how its
-    groups print (see `data/label_options.py`).
-    """
+    """One column as the steward declares it."""
 
     role: Role
     type: str | None = None
@@ -315,15 +252,11 @@ class Column:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "role", parse_role(self.role))
-        check_plain_fields(self)
-        if self.hierarchy is not None:
-            a_hierarchy(self.hierarchy, "hierarchy")
-        if self.type is not None and self.type not in COLUMN_TYPES:
-            raise JobError(f"Unknown column type {self.type!r}.", attempt=suggest(str(self.type), COLUMN_TYPES))
+        check_texts_and_flags(self, COLUMN_FIELDS)
+        self._accept("hierarchy", "type")
         if self.format is not None:
             object.__setattr__(self, "type", parse_format_type(self.format, self.type))
-        if self.missing not in ("refuse", "category"):
-            raise JobError(f"missing = {self.missing!r} is not known.", attempt='"refuse" or "category".')
+        self._accept("missing")
         self._check_order()
         if self.domain is not None:
             parse = parse_values if self.role is Role.SENSITIVE else parse_domain
@@ -332,19 +265,24 @@ class Column:
         self._check_bounds()
         if self.labels is not None:
             object.__setattr__(self, "labels", LabelOptions.parse(self.labels))
-        if self.round_to is not None:
-            object.__setattr__(self, "round_to", parse_step(self.round_to))
-        if self.rows_per_person is not None and not _is_positive_integer(self.rows_per_person):
-            raise JobError("rows_per_person must be a whole number of 1 or more.", attempt="rows_per_person = 3.")
+        self._accept("round_to", "rows_per_person")
+
+    def _accept(self, *options: str) -> None:
+        """Check options that are set by their fields, and store them as they are computed with."""
+        for name in options:
+            value = getattr(self, name)
+            if value is not None:
+                object.__setattr__(self, name, accept_parameter(COLUMN_FIELDS[name], value, name, "column"))
 
     def _check_order(self) -> None:
+        field = COLUMN_FIELDS["order"]
         if self.order is not None:
             if not isinstance(self.order, list | tuple):
-                raise JobError("An order is a list of values.", attempt='order = ["low", "middle", "high"].')
+                raise JobError(field.refusal, attempt=field.attempt)
             object.__setattr__(self, "order", tuple(map(str, self.order)))
             object.__setattr__(self, "type", "ordinal")
         if self.type == "ordinal" and not self.order:
-            raise JobError("An ordinal column needs its values in order.", attempt='order = ["low", "middle", "high"].')
+            raise JobError("An ordinal column needs its values in order.", attempt=field.attempt)
 
     def _require_options_of_role(self) -> None:
         for option, role in _ROLE_OF_OPTION.items():
@@ -354,8 +292,7 @@ class Column:
                 )
 
     def _check_bounds(self) -> None:
-        for side in ("bottom", "top"):
-            object.__setattr__(self, side, parse_end(getattr(self, side), side))
+        self._accept("bottom", "top")
         ends = [end for end in (self.bottom, self.top) if end is not None]
         if ends and self.type not in (None, "numeric", "date"):
             raise JobError(
@@ -370,27 +307,20 @@ def _are_ordered(bottom: Any, top: Any) -> bool:
     return isinstance(bottom, str) == isinstance(top, str) and bottom <= top
 
 
-def _is_positive_integer(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
-
-
 _ROLE_OF_OPTION = {
-    "top": Role.QUASI,
-    "bottom": Role.QUASI,
-    "round_to": Role.INSENSITIVE,
-    "rows_per_person": Role.IDENTIFYING,
-    "labels": Role.QUASI,
+    name: Role(field.roles[0])
+    for name, field in COLUMN_FIELDS.items()
+    if len(field.roles) == 1 and field.kind != "flag"
 }
+"""The role of each option that other roles refuse; what several roles have, and a flag, is ignored by the others."""
 
 
 def parse_role(role: str) -> Role:
+    field = COLUMN_FIELDS["role"]
     name = str(role).lower()
-    if name in ROLE_ALIASES:
-        return ROLE_ALIASES[name]
-    try:
-        return Role(name)
-    except ValueError:
-        raise JobError(f"Unknown role {role!r}.", attempt=suggest(name, [r.value for r in Role])) from None
+    if name in field.choices or name in field.aliases:
+        return Role(field.aliases.get(name, name))
+    raise JobError(field.refusal.replace("{text}", repr(role)), attempt=suggest(name, map(str, field.choices)))
 
 
 Options = ParamSpec("Options")
@@ -603,13 +533,10 @@ def _parse_bound(name: str, side: str, bound: Any, dtype: pl.DataType) -> Any:
     return bound
 
 
+@document_parameters(JOB_TABLES["labels"])
 @dataclass(frozen=True, slots=True)
 class LabelOptions:
-    """Style of a column's labels and its measures.
-
-    `step` of snapped labels and `width` of padded ones are numbers, or of dates a calendar step and a number of days;
-    `share` is the most that an end is moved by, as a share of its own range.
-    """
+    """Style of a column's labels, and its measures."""
 
     style: str
     step: Any = None
@@ -623,32 +550,25 @@ class LabelOptions:
             return given
         table = {"style": given} if isinstance(given, str) else given
         if not isinstance(table, Mapping) or not isinstance(table.get("style"), str):
-            raise JobError("labels is the name of a style, or a table that has one.", attempt=_STYLE_EXAMPLE)
+            raise JobError(
+                "labels is the name of a style, or a table that has one.", attempt=LABEL_FIELDS["width"].attempt
+            )
         for name in table:
-            if name not in _OPTION_NAMES:
-                raise JobError(f"labels: {name!r} is not known.", attempt=suggest(str(name), _OPTION_NAMES))
+            if name not in LABEL_FIELDS:
+                raise JobError(f"labels: {name!r} is not known.", attempt=suggest(str(name), LABEL_FIELDS))
         return cls(**table)
 
     def __post_init__(self) -> None:
-        if self.style not in (*LINE_STYLES, *TREE_STYLES):
-            raise JobError(
-                f"There is no label style {self.style!r}.", attempt=suggest(self.style, (*LINE_STYLES, *TREE_STYLES))
-            )
-        for name, style in (("step", "snapped"), ("width", "padded"), ("share", "padded")):
-            if getattr(self, name) is not None and self.style != style:
-                raise JobError(f"labels: {name} is for {style} labels.", attempt=_STYLE_EXAMPLE)
-        if self.style == "padded" and self.width is None:
-            raise JobError("Padded labels need a width: the most that an end is moved by.", attempt=_STYLE_EXAMPLE)
-        if not isinstance(self.step, str):
-            object.__setattr__(self, "step", _parse_positive(self.step, "step"))
-        elif self.step not in CALENDAR_STEPS:
-            raise JobError(
-                f"labels: there is no calendar step {self.step!r}.", attempt=suggest(self.step, CALENDAR_STEPS)
-            )
-        object.__setattr__(self, "width", _parse_positive(self.width, "width"))
-        object.__setattr__(self, "share", _parse_positive(self.share, "share"))
-        if self.share is not None and self.share > 1:
-            raise JobError("labels: share is at most 1, the whole of a range.", attempt=_SHARE_EXAMPLE)
+        self._accept("style")
+        check_relations(LABEL_RELATIONS, self)
+        self._accept("step", "width", "share")
+
+    def _accept(self, *options: str) -> None:
+        """Check options that are set by their fields, and store them as labels need them."""
+        for name in options:
+            value = getattr(self, name)
+            if value is not None:
+                object.__setattr__(self, name, accept_parameter(LABEL_FIELDS[name], value, name, "labels"))
 
     def find_max_pad(self, span: int, max_pad: int) -> int:
         """Return the most units that an end of a range of `span` units is moved by; the width allows `max_pad`."""
@@ -656,21 +576,8 @@ class LabelOptions:
 
     def to_plain(self) -> str | dict[str, Any]:
         """Return the options as a job file or a manifest holds them."""
-        measures = {name: value for name in _OPTION_NAMES[1:] if (value := getattr(self, name)) is not None}
+        measures = {name: getattr(self, name) for name in ("step", "width", "share") if getattr(self, name) is not None}
         return {"style": self.style, **measures} if measures else self.style
-
-
-def _parse_positive(value: Any, name: str) -> int | float | None:
-    """Parse a number above 0, as an integer where it is whole."""
-    if value is None:
-        return None
-    try:
-        exact = Decimal(str(value))
-        if isinstance(value, bool) or not exact.is_finite() or exact <= 0:
-            raise ValueError
-    except (ArithmeticError, ValueError):
-        raise JobError(f"labels: {name} must be a number above 0.", attempt=_STYLE_EXAMPLE) from None
-    return int(exact) if exact == int(exact) else float(exact)
 
 
 def has_types(source: Source, frame: Any = None) -> bool:

@@ -24,12 +24,12 @@ import polars as pl
 
 from reticent.data.parsing import parse_exact_numbers
 from reticent.errors import SourceError, SourceUnreachable, pluralize, shorten_text, suggest
+from reticent.exact_arithmetic import MAX_EXACT_INTEGER
 from reticent.redaction import redact
 
 if TYPE_CHECKING:
     import sqlite3
 
-MAX_EXACT_INTEGER = 2**53  # whole numbers up to here are exact in double precision
 SCHEMES = ("postgresql", "sqlite", "duckdb")
 QUERY_KEYWORDS = ("SELECT", "WITH", "VALUES", "TABLE", "FROM")
 _LEADING_PATTERN = re.compile(r"(?:\s|\(|--[^\n]*(?:\n|\Z)|/\*.*?\*/)*", re.DOTALL)

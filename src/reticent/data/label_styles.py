@@ -25,13 +25,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from reticent.data.columns import TREE_STYLES, Column, LabelOptions, Role
+from reticent.catalogue.job_fields import TREE_STYLES
+from reticent.data.columns import Column, LabelOptions, Role
 from reticent.data.domain import BandDomain, Domain, NodeEnds, RangeDomain, TreeDomain
 from reticent.data.grammar import format_decimal, format_range_label
 from reticent.data.hierarchy import Hierarchy
 from reticent.data.hierarchy_builders import parse_node_ends
 from reticent.data.parsing import parse_dtype, parse_texts
 from reticent.errors import ColumnError
+from reticent.exact_arithmetic import MAX_EXACT_INTEGER
 
 MIN_PAD_UNITS = 20  # a pad of fractions is a multiple of a round unit of which its width has at least as many
 _UNITS_PER_HOUR = {"ms": 3_600_000, "us": 3_600_000_000, "ns": 3_600_000_000_000}
@@ -39,7 +41,6 @@ _UNITS_PER_HOUR = {"ms": 3_600_000, "us": 3_600_000_000, "ns": 3_600_000_000_000
 LONE_ONE_IN = 10
 MIN_LONE_SHARE = Fraction(1, LONE_ONE_IN)
 """From this share of its distinct values on that one person alone has, a column of whole numbers is snapped unless it asks for another style."""
-MAX_EXACT_INTEGER = 2**53  # doubles beyond it lie further apart than 1: a round number near one may be no double
 
 
 MIN_STEPS_IN_RANGE = 100

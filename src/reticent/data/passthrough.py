@@ -38,8 +38,8 @@ from reticent.data.parsing import is_beyond_calendar, make_calendar_error, parse
 from reticent.data.source import Source, collect_frame, is_text
 from reticent.data.text_formats import parse_declared
 from reticent.errors import ColumnError, SourceError, pluralize
+from reticent.exact_arithmetic import MAX_EXACT_INTEGER
 
-MAX_EXACT_INTEGER = 2**53  # whole numbers up to here are exact in double precision
 MAX_UNIQUE_PERCENT = 10  # per cent of the rows that may have a value of their own
 PairCounter = Callable[[list[str]], pl.DataFrame]
 """Returns the pairs of values of two columns, and the number of rows of each pair."""

@@ -13,6 +13,8 @@ from typing import Any, Literal
 
 import polars as pl
 
+from reticent.catalogue import JOB_TABLES
+from reticent.catalogue.job_fields import SOURCE_FIELDS
 from reticent.data import csv
 from reticent.data.columnar import DEFAULT_SPAN_SIZES, SpanSizes, scan_columnar
 from reticent.data.files import (
@@ -32,18 +34,16 @@ from reticent.data.files import (
 )
 from reticent.errors import ReticentError, SourceError, SourceUnreachable, pluralize, quote_list
 from reticent.redaction import is_address
+from reticent.validation import document_parameters
 
 _NUMBER_PATTERN = r"^[+-]?\d+(\.\d+)?$"
 _DAY_PATTERN = r"^\d{4}-\d{2}-\d{2}$"
 
 
+@document_parameters(JOB_TABLES["source"])
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """A file, a folder or a pattern of files and how to read them, or a database's `url` with a `table` or a `query`.
-
-    `missing` lists the texts that mean null, beside the empty field of a CSV; in columns of numbers and days, the
-    numbers and days that are written like them.
-    """
+    """A file, a folder or a pattern of files and how to read them, or a database's `url` with a `table` or a `query`."""
 
     path: str | None = None
     url: str | None = None
@@ -58,12 +58,13 @@ class Source:
     def __post_init__(self) -> None:
         marks = [self.missing] if isinstance(self.missing, str) else self.missing
         if not isinstance(marks, list | tuple) or not all(isinstance(mark, str) for mark in marks):
-            raise SourceError("missing must be a list of texts.", attempt='missing = ["?", "NA"].')
+            missing_field = SOURCE_FIELDS["missing"]
+            raise SourceError(missing_field.refusal, attempt=missing_field.attempt)
         object.__setattr__(self, "missing", tuple(marks))
         if isinstance(self.path, Path):
             object.__setattr__(self, "path", str(self.path))
-        for name in ("path", "url", "table", "query", "delimiter", "quote", "encoding", "empty"):
-            if not isinstance(getattr(self, name), str | None):
+        for name in SOURCE_FIELDS:
+            if name != "missing" and not isinstance(getattr(self, name), str | None):
                 raise SourceError(f"source.{name} must be a text.")
         if self.path is not None and is_address(self.path):
             raise SourceError(
@@ -72,8 +73,9 @@ class Source:
         if self.encoding is None or self.quote is None:
             raise SourceError("source.encoding and source.quote must be texts.", attempt='encoding = "utf-8".')
         csv.require_valid_marks(self.delimiter, self.quote, self.encoding)
-        if self.empty not in ("missing", "value"):
-            raise SourceError(f"empty = {self.empty!r} is not known.", attempt='"missing" or "value".')
+        empty_field = SOURCE_FIELDS["empty"]
+        if self.empty not in empty_field.choices:
+            raise SourceError(empty_field.refusal.replace("{text}", repr(self.empty)), attempt=empty_field.attempt)
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,10 +27,10 @@ from reticent.estimate.condition import (
     make_range_axis,
     make_value_axis,
 )
+from reticent.exact_arithmetic import MAX_EXACT_INTEGER
 from reticent.format.manifest import ColumnEntry, build_cached_tree
 from reticent.labels.scale import UnreadableLabel, parse_number
 
-EXACT_INTEGER_LIMIT = 1 << 53  # doubles hold every whole number up to it
 AS_PUBLISHED_PREFIX = "\x00published "
 """Begins the name of a column whose published values are meant, not those they stand for."""
 
@@ -100,7 +100,7 @@ def find_limits(entry: ColumnEntry) -> tuple[Any, Any]:
 
 def _widen_end(end: int | float, sign: int) -> int | float | None:
     """Widen an end beyond what doubles hold: a domain is compared with values as doubles, so values next to its end pass."""
-    if abs(end) < EXACT_INTEGER_LIMIT:
+    if abs(end) < MAX_EXACT_INTEGER:
         return end
     widened = np.nextafter(np.nextafter(float(end), sign * np.inf), sign * np.inf)
     if not np.isfinite(widened) or abs(widened) >= ENDLESS:

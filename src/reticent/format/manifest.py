@@ -23,7 +23,9 @@ from typing import Any, ClassVar
 
 import polars as pl
 
-from reticent import catalogue, limits
+from reticent import catalogue
+from reticent.catalogue import Field
+from reticent.catalogue.manifest_fields import COLUMN_ENTRY_FIELDS, MANIFEST_FIELDS
 from reticent.data.columns import LabelOptions, Role
 from reticent.data.hierarchy import Hierarchy
 from reticent.data.parsing import parse_dtype
@@ -31,7 +33,6 @@ from reticent.errors import HierarchyError, JobError
 from reticent.format import schema_checks
 from reticent.format.schema_checks import (
     MisshapenValue,
-    check_weights,
     list_required_fields,
     make_checkers,
     parse_fraction,
@@ -94,32 +95,39 @@ def _check_labels(value: Any) -> Any:
     raise MisshapenValue("no style of labels")
 
 
-_COLUMN_CHECKS: dict[str, schema_checks.Checker] = {
-    "name": schema_checks.check_text,
-    "role": schema_checks.check_one_of(Role.QUASI, Role.SENSITIVE, Role.INSENSITIVE),
-    "type": schema_checks.check_one_of("numeric", "date", "ordinal", "categorical", "carried"),
+def _make_entry_checker(field: Field) -> schema_checks.Checker:
+    """Make the check of one field of a column's entry, or of an option of the release."""
+    if field.kind == "choice":
+        return schema_checks.check_one_of(*map(str, field.choices))
+    if field.kind == "integer":
+        return _make_count_checker(field)
+    return _ENTRY_CHECKS[field.kind]
+
+
+def _make_count_checker(field: Field) -> schema_checks.Checker:
+    def check(value: Any) -> int:
+        count = schema_checks.check_count(value)
+        if field.least is not None and count < field.least:
+            raise MisshapenValue(field.refusal)
+        return count
+
+    return check
+
+
+_ENTRY_CHECKS: dict[str, schema_checks.Checker] = {
+    "text": schema_checks.check_text,
+    "flag": schema_checks.check_flag,
     "dtype": _check_dtype,
-    "null": schema_checks.check_flag,
-    "missing": schema_checks.check_one_of("refuse", "category"),
-    "order": schema_checks.check_list_of(schema_checks.check_text),
-    "hierarchy": schema_checks.check_list_of(schema_checks.check_list_of(schema_checks.check_text)),
-    "built": schema_checks.check_parameter,
-    "domain": _check_ends,
-    "declared": schema_checks.check_flag,
-    "values": schema_checks.check_list_of(schema_checks.check_text),
-    "bottom": schema_checks.check_scalar,
-    "top": schema_checks.check_scalar,
-    "round_to": schema_checks.check_scalar,
-    "format": schema_checks.check_text,
+    "list": schema_checks.check_list_of(schema_checks.check_text),
+    "rows": schema_checks.check_list_of(schema_checks.check_list_of(schema_checks.check_text)),
+    "anything": schema_checks.check_parameter,
+    "ends": _check_ends,
+    "end": schema_checks.check_scalar,
+    "float": schema_checks.check_scalar,
     "labels": _check_labels,
+    "weights": schema_checks.make_checker(MANIFEST_FIELDS["weights"]),
 }
-_REQUIRED_FIELDS = {"name", "role", "type", "dtype"}
-_FIELDS_BY_ROLE: dict[str, set[str]] = {
-    Role.QUASI: _REQUIRED_FIELDS
-    | {"null", "order", "hierarchy", "built", "domain", "declared", "values", "bottom", "top", "format", "labels"},
-    Role.SENSITIVE: _REQUIRED_FIELDS | {"missing", "order", "hierarchy", "domain", "declared", "format"},
-    Role.INSENSITIVE: _REQUIRED_FIELDS | {"round_to", "format"},
-}
+"""The check of each kind of field that entries and options have, beside choices and whole numbers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,14 +159,14 @@ class ColumnEntry:
     @classmethod
     def parse(cls, value: Any) -> ColumnEntry:
         role = schema_checks.check_mapping(value).get("role")
-        known = _FIELDS_BY_ROLE.get(role) if isinstance(role, str) else None
-        if known is None:
+        if not isinstance(role, str) or role not in COLUMN_ENTRY_FIELDS["role"].choices:
             raise MisshapenValue("a column has no role that is published", inside=True)
-        entry = cls(
-            **schema_checks.check_fields(
-                "a column", value, {name: _COLUMN_CHECKS[name] for name in known}, _REQUIRED_FIELDS
-            )
-        )
+        checks = {
+            name: _make_entry_checker(field)
+            for name, field in COLUMN_ENTRY_FIELDS.items()
+            if not field.roles or role in field.roles
+        }
+        entry = cls(**schema_checks.check_fields("a column", value, checks, list_required_fields(COLUMN_ENTRY_FIELDS)))
         _require_ends_fit_type(entry)
         if entry.type == "ordinal" and entry.order is None:
             raise MisshapenValue("an ordered column has no order", inside=True)
@@ -290,18 +298,6 @@ def _check_files(value: Any) -> Mapping[str, Any]:
     return {_check_file_name(name): _check_file(entry) for name, entry in schema_checks.check_mapping(value).items()}
 
 
-def _check_part_rows(value: Any) -> int:
-    if not limits.is_large_part(schema_checks.check_count(value)):
-        raise MisshapenValue("no number of rows that a part may have")
-    return value
-
-
-def _check_rows_per_person(value: Any) -> int:
-    if schema_checks.check_count(value) < 2:
-        raise MisshapenValue("no number of rows that a person may have")
-    return value
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
     """What a release states about itself; `own` are the fields that only its kind has (a perturbed release's matrix)."""
@@ -326,13 +322,14 @@ class Manifest:
     own: Mapping[str, Any] = field(default_factory=dict)
 
     OPTIONAL: ClassVar[frozenset[str]] = frozenset(
-        {"weights", "seeded", "rows_per_person", "formulas", "part_rows", "prepare"}
+        {"prepare", *(name for name, field in MANIFEST_FIELDS.items() if not field.required)}
     )
 
     @classmethod
     def parse(cls, value: Any, own: Mapping[str, schema_checks.Checker], optional: Iterable[str] = ()) -> Manifest:
         """Read parsed JSON; `own` are the shapes of the fields that only this kind has, some of them `optional`."""
-        known = {**_MANIFEST_CHECKS, **own}
+        options = {name: _make_entry_checker(field) for name, field in MANIFEST_FIELDS.items()}
+        known = {**_MANIFEST_CHECKS, **options, **own}
         found = schema_checks.check_fields("the manifest", value, known, set(known) - cls.OPTIONAL - set(optional))
         kept = {name: entry for name, entry in found.items() if name not in own}
         parts: dict[str, Any] = {
@@ -416,14 +413,8 @@ _MANIFEST_CHECKS: dict[str, schema_checks.Checker] = {
     "rows": schema_checks.check_count,
     "withheld": schema_checks.check_count,
     "columns": schema_checks.check_list_of(ColumnEntry.parse),
-    "jointly": schema_checks.check_flag,
     "promises": schema_checks.check_list_of(parse_promise),
     "method": lambda value: parse_component(value, catalogue.METHODS, "name", "method"),
-    "weights": check_weights,
-    "seeded": schema_checks.check_flag,
-    "rows_per_person": _check_rows_per_person,
-    "formulas": schema_checks.check_one_of("quote", "present"),
-    "part_rows": _check_part_rows,
     "prepare": schema_checks.check_list_of(lambda value: parse_component(value, catalogue.STAGES, "name", "stage")),
     "files": _check_files,
 }

@@ -76,31 +76,31 @@ class ColumnGuess:
 
 def guess_column(column: pl.Series, *, typed: bool = False) -> ColumnGuess:
     """Guess what a column is.  `typed`: the source knows which columns are text, so text that spells numbers holds codes."""
-    found = _guess_from_counts(column, typed=typed)
-    return _remove_codes(found, column) if found.type == "numeric" and found.format is None else found
+    guess = _guess_from_counts(column, typed=typed)
+    return _remove_codes(guess, column) if guess.type == "numeric" and guess.format is None else guess
 
 
-def _remove_codes(found: ColumnGuess, column: pl.Series) -> ColumnGuess:
+def _remove_codes(guess: ColumnGuess, column: pl.Series) -> ColumnGuess:
     """Return the guess without numbers that mean "missing", which would stretch its range."""
-    written = found.values.cast(pl.String)
+    written = guess.values.cast(pl.String)
     numbers = pl.DataFrame({"text": written, "number": written.str.strip_chars().cast(pl.Float64, strict=False)})
     numbers = numbers.filter(pl.col("number").is_finite()).unique("number", maintain_order=True).sort("number")
     if len(numbers) < 3:
-        return found
+        return guess
     rows = column.cast(pl.String).value_counts(name="rows").rename({column.name: "text"})
     counts = numbers.join(rows, on="text", how="left", maintain_order="left")["rows"].fill_null(0).to_numpy()
-    far = find_far_values(found.name, numbers["text"].to_list(), numbers["number"].to_numpy(), counts)
+    far = find_far_values(guess.name, numbers["text"].to_list(), numbers["number"].to_numpy(), counts)
     if far is None:
-        return found
+        return guess
     is_code = written.is_in(list(far.codes))
-    held = int(rows.filter(pl.col("text").is_in(list(far.codes)))["rows"].sum())
+    code_rows = int(rows.filter(pl.col("text").is_in(list(far.codes)))["rows"].sum())
     return replace(
-        found,
-        values=found.values.filter(~is_code),
+        guess,
+        values=guess.values.filter(~is_code),
         codes=far.codes,
-        code_rows=held,
-        missing=found.missing + held,
-        far_rows=far.rows - held,
+        code_rows=code_rows,
+        missing=guess.missing + code_rows,
+        far_rows=far.rows - code_rows,
     )
 
 
@@ -108,66 +108,70 @@ def _guess_from_counts(column: pl.Series, *, typed: bool) -> ColumnGuess:
     column = column.cast(pl.String) if sources.is_text(column.dtype) else column
     counted = column.drop_nulls().value_counts(name="\x00rows")
     values = counted[column.name] if len(counted) else column.drop_nulls()
-    most = cast("int", counted["\x00rows"].max() or 0) if len(counted) else 0
-    found = ColumnGuess(column.name, column.dtype, values, column.null_count(), most)
+    most_rows = cast("int", counted["\x00rows"].max() or 0) if len(counted) else 0
+    guess = ColumnGuess(column.name, column.dtype, values, column.null_count(), most_rows)
     if column.dtype != pl.String:
-        if column.dtype.is_numeric():
-            return replace(found, type="numeric")
-        return replace(found, type="date" if column.dtype in (pl.Date, pl.Datetime) else None)
+        return replace(guess, type=_find_typed_kind(column.dtype))
     marked = counted.filter(pl.col(column.name).is_in(list(KNOWN_NULL_VALUES)))
-    kept = counted.filter(~pl.col(column.name).is_in(list(KNOWN_NULL_VALUES)))
-    found = replace(
-        found,
-        values=kept[column.name],
-        missing=found.missing + int(marked["\x00rows"].sum()),
-        most=cast("int", kept["\x00rows"].max() or 0),
+    unmarked = counted.filter(~pl.col(column.name).is_in(list(KNOWN_NULL_VALUES)))
+    guess = replace(
+        guess,
+        values=unmarked[column.name],
+        missing=guess.missing + int(marked["\x00rows"].sum()),
+        most=cast("int", unmarked["\x00rows"].max() or 0),
         marks=tuple(marked[column.name].to_list()),
     )
-    return _guess_text_type(found, typed=typed) if found.distinct else found
+    return _guess_text_type(guess, typed=typed) if guess.distinct else guess
 
 
-def parse_values(found: ColumnGuess) -> pl.Series:
+def _find_typed_kind(dtype: pl.DataType) -> str | None:
+    if dtype.is_numeric():
+        return "numeric"
+    return "date" if dtype in (pl.Date, pl.Datetime) else None
+
+
+def parse_values(guess: ColumnGuess) -> pl.Series:
     """Parse the distinct values by the draft's declaration."""
-    if found.unparsed_count or found.dtype != pl.String or (found.format is None and found.type != "date"):
-        return found.values
-    read = build_parse_expression(found.values, found.declared)
-    return found.values if read is None else found.values.to_frame().select(read)[found.name]
+    if guess.unparsed_count or guess.dtype != pl.String or (guess.format is None and guess.type != "date"):
+        return guess.values
+    read = build_parse_expression(guess.values, guess.declared)
+    return guess.values if read is None else guess.values.to_frame().select(read)[guess.name]
 
 
-def _guess_text_type(found: ColumnGuess, *, typed: bool) -> ColumnGuess:
-    values = found.values
+def _guess_text_type(guess: ColumnGuess, *, typed: bool) -> ColumnGuess:
+    values = guess.values
     if values.str.contains(NUMBER_PATTERN).all() and not values.str.contains(_PADDED_PATTERN).any():
-        return found if typed else replace(found, type="numeric")
+        return guess if typed else replace(guess, type="numeric")
     if _count_unparsed(values, "date", None) == 0:
-        return replace(found, type="date")
+        return replace(guess, type="date")
     amounts = values.str.contains(_AMOUNT_PATTERN).any() and values.str.contains(r"^[^A-Za-z]*\d").all()
     for format in NUMBER_FORMATS if amounts and len(count_units(values)) < 2 else ():
         if _count_unparsed(values, None, format) == 0 and not values.str.contains(_PADDED_PATTERN).any():
-            return replace(found, type="numeric", format=format)
+            return replace(guess, type="numeric", format=format)
     if values.str.contains(r"\d").mean() or 0:
-        found = _guess_date_format(found)
+        guess = _guess_date_format(guess)
     words = cast("float", values.str.count_matches(r"\S+").mean() or 0.0)
     length = cast("float", values.str.len_chars().mean() or 0.0)
-    several = found.distinct >= _MIN_FREE_TEXT_VALUES and found.type is None
-    return replace(found, free=several and (words >= _MIN_FREE_TEXT_WORDS or length > _MIN_FREE_TEXT_LENGTH))
+    several = guess.distinct >= _MIN_FREE_TEXT_VALUES and guess.type is None
+    return replace(guess, free=several and (words >= _MIN_FREE_TEXT_WORDS or length > _MIN_FREE_TEXT_LENGTH))
 
 
-def _guess_date_format(found: ColumnGuess) -> ColumnGuess:
+def _guess_date_format(guess: ColumnGuess) -> ColumnGuess:
     """Find the format that reads most values, if it reads nearly all; if two do, name the other too."""
-    sample = found.values if found.distinct <= 200 else found.values.sample(200, seed=1)
+    sample = guess.values if guess.distinct <= 200 else guess.values.sample(200, seed=1)
     likely = [
         format
         for format in DATE_FORMATS
         if _count_unparsed(sample, None, format) <= (1 - _MIN_FITTING_SHARE) * len(sample)
     ]
-    counts = {format: _count_unparsed(found.values, None, format) for format in likely}
+    counts = {format: _count_unparsed(guess.values, None, format) for format in likely}
     if not counts:
-        return found
+        return guess
     best = min(counts, key=lambda format: counts[format])
-    if counts[best] > (1 - _MIN_FITTING_SHARE) * found.distinct:
-        return found
+    if counts[best] > (1 - _MIN_FITTING_SHARE) * guess.distinct:
+        return guess
     other = next((format for format in counts if format != best and counts[format] == counts[best]), None)
-    return replace(found, type=None if counts[best] else "date", format=best, unparsed_count=counts[best], other=other)
+    return replace(guess, type=None if counts[best] else "date", format=best, unparsed_count=counts[best], other=other)
 
 
 def _count_unparsed(values: pl.Series, type: str | None, format: str | None) -> int:
@@ -237,8 +241,8 @@ _THING_WORDS = _split_words(
 
 def split_name(name: str) -> list[str]:
     """Split `patient_name`, `patientName`, `PATIENT NAME` and `patientname` into words in lower case."""
-    found = [word for word in re.split(r"[\W_]+", _WORD_BOUNDARY.sub(" ", name).lower()) if word]
-    return [part for word in found for part in _split_compound(word)]
+    words = [word for word in re.split(r"[\W_]+", _WORD_BOUNDARY.sub(" ", name).lower()) if word]
+    return [part for word in words for part in _split_compound(word)]
 
 
 def is_identifier_name(name: str) -> bool:
@@ -246,8 +250,9 @@ def is_identifier_name(name: str) -> bool:
     words = split_name(name)
     if _MEASURE_WORDS & set(words[-1:]):
         return False
-    if (at := next((at for at, word in enumerate(words) if word in _NAME_WORDS), None)) is not None:
-        return _find_owner_word(words, at) not in _THING_WORDS
+    name_index = next((index for index, word in enumerate(words) if word in _NAME_WORDS), None)
+    if name_index is not None:
+        return _find_owner_word(words, name_index) not in _THING_WORDS
     while len(words) > 1 and (words[-1].isdigit() or words[-1] in _QUALIFIER_WORDS - _IDENTIFIER_WORDS):
         words = words[:-1]
     head = set(words[-1:])
@@ -265,10 +270,12 @@ def is_person_number(name: str) -> bool:
     )
 
 
-def _find_owner_word(words: list[str], at: int) -> str:
+def _find_owner_word(words: list[str], name_index: int) -> str:
     """Find whose name it is: the word before it, or, if it comes first, the one after."""
-    before = [word for word in words[:at] if word not in _QUALIFIER_WORDS and not word.isdigit()]
-    after = [word for word in words[at + 1 :] if word not in _QUALIFIER_WORDS | _FILLER_WORDS and not word.isdigit()]
+    before = [word for word in words[:name_index] if word not in _QUALIFIER_WORDS and not word.isdigit()]
+    after = [
+        word for word in words[name_index + 1 :] if word not in _QUALIFIER_WORDS | _FILLER_WORDS and not word.isdigit()
+    ]
     if before:
         return before[-1]
     return after[0] if after else ""

@@ -78,52 +78,54 @@ class ColumnProposal:
     declared: Mapping[str, Any] = field(default_factory=dict)
 
 
-def propose_columns(looks: Sequence[ColumnGuess], rows: int) -> tuple[ColumnProposal, ...]:
-    found = [_propose_column(one, rows) for one in looks]
-    at = _find_person_column(looks, found)
-    if at is not None:
-        most = looks[at].most
-        found[at] = replace(
-            found[at],
-            declared={**found[at].declared, "rows_per_person": most},
-            why=f"{found[at].why}; one has up to {most} rows, so that k-anonymity counts persons",
+def propose_columns(guesses: Sequence[ColumnGuess], rows: int) -> tuple[ColumnProposal, ...]:
+    proposals = [_propose_column(guess, rows) for guess in guesses]
+    person_index = _find_person_column(guesses, proposals)
+    if person_index is not None:
+        rows_per_person = guesses[person_index].most
+        proposals[person_index] = replace(
+            proposals[person_index],
+            declared={**proposals[person_index].declared, "rows_per_person": rows_per_person},
+            why=f"{proposals[person_index].why}; one has up to {rows_per_person} rows, so that k-anonymity counts persons",
         )
-    return tuple(found)
+    return tuple(proposals)
 
 
-def _find_person_column(looks: Sequence[ColumnGuess], found: Sequence[ColumnProposal]) -> int | None:
+def _find_person_column(guesses: Sequence[ColumnGuess], proposals: Sequence[ColumnProposal]) -> int | None:
     """Find the identifier that numbers persons: of those that repeat as persons do, the one with most values."""
-    able = [
-        at
-        for at, (one, proposal) in enumerate(zip(looks, found, strict=True))
+    candidates = [
+        index
+        for index, (guess, proposal) in enumerate(zip(guesses, proposals, strict=True))
         if proposal.role is Role.IDENTIFYING
-        and is_person_number(one.name)
-        and not one.missing
-        and 1 < one.most <= MAX_ROWS_PER_PERSON
+        and is_person_number(guess.name)
+        and not guess.missing
+        and 1 < guess.most <= MAX_ROWS_PER_PERSON
     ]
-    return max(able, key=lambda at: looks[at].distinct, default=None)
+    return max(candidates, key=lambda index: guesses[index].distinct, default=None)
 
 
-def _propose_column(found: ColumnGuess, rows: int) -> ColumnProposal:
-    many = f"{found.distinct:,} distinct values in {rows:,} rows"
-    if found.distinct + bool(found.missing) <= 1:
-        return _make_proposal(found, Role.INSENSITIVE, "it says the same of everybody")
-    if is_identifier_name(found.name):
+def _propose_column(guess: ColumnGuess, rows: int) -> ColumnProposal:
+    counts = f"{guess.distinct:,} distinct values in {rows:,} rows"
+    if guess.distinct + bool(guess.missing) <= 1:
+        return _make_proposal(guess, Role.INSENSITIVE, "it says the same of everybody")
+    if is_identifier_name(guess.name):
         named = "its name is that of an identifier"
-        return _make_proposal(found, Role.IDENTIFYING, f"{named} ({many})", named)
-    if found.type == "numeric" and _WEIGHT_NAME.search(found.name):
-        return _propose_weight(found, many)
-    if rows >= MIN_ROWS_FOR_UNIQUENESS and found.distinct >= NEAR_UNIQUE_SHARE * (rows - found.missing):
-        free = ", free text" if found.free else ""
-        return _make_proposal(found, Role.IDENTIFYING, f"near-unique: {many}", f"near-unique{free}: {many}")
-    if found.free:
-        said = f"free text, which may hold names ({many})"
-        return _make_proposal(found, Role.IDENTIFYING, said, said)
-    if _PRIVATE_NAME.search(found.name):
-        return _propose_private(found, many)
-    built, suits = propose_builder(parse_values(found), found.name)
-    quasi = _make_proposal(found, Role.QUASI, f"an adversary may know it ({many})", _describe_risk(found, rows, many))
-    code = built.get("build") == "prefixes" and found.type is None and "by its name" in suits
+        return _make_proposal(guess, Role.IDENTIFYING, f"{named} ({counts})", named)
+    if guess.type == "numeric" and _WEIGHT_NAME.search(guess.name):
+        return _propose_weight(guess, counts)
+    if rows >= MIN_ROWS_FOR_UNIQUENESS and guess.distinct >= NEAR_UNIQUE_SHARE * (rows - guess.missing):
+        free = ", free text" if guess.free else ""
+        return _make_proposal(guess, Role.IDENTIFYING, f"near-unique: {counts}", f"near-unique{free}: {counts}")
+    if guess.free:
+        reason = f"free text, which may hold names ({counts})"
+        return _make_proposal(guess, Role.IDENTIFYING, reason, reason)
+    if _PRIVATE_NAME.search(guess.name):
+        return _propose_private(guess, counts)
+    built, suits = propose_builder(parse_values(guess), guess.name)
+    quasi = _make_proposal(
+        guess, Role.QUASI, f"an adversary may know it ({counts})", _describe_risk(guess, rows, counts)
+    )
+    code = built.get("build") == "prefixes" and guess.type is None and "by its name" in suits
     moved = {**quasi.declared, "hierarchy": built} if code else quasi.declared
     return replace(
         quasi,
@@ -134,71 +136,71 @@ def _propose_column(found: ColumnGuess, rows: int) -> ColumnProposal:
     )
 
 
-def _make_proposal(found: ColumnGuess, role: Role, why: str, risk: str = "") -> ColumnProposal:
+def _make_proposal(guess: ColumnGuess, role: Role, why: str, risk: str = "") -> ColumnProposal:
     declared: dict[str, Any] = {}
-    if found.type is not None and role is Role.QUASI:
-        declared["type"] = found.type
-    if found.format is not None and not found.unparsed_count and role is not Role.IDENTIFYING:
-        declared["format"] = found.format
+    if guess.type is not None and role is Role.QUASI:
+        declared["type"] = guess.type
+    if guess.format is not None and not guess.unparsed_count and role is not Role.IDENTIFYING:
+        declared["format"] = guess.format
         declared.pop("type", None)
-    if found.missing:
-        why += f"; {found.missing:,} missing"
+    if guess.missing:
+        why += f"; {guess.missing:,} missing"
     return ColumnProposal(
-        found.name,
-        found.distinct,
-        found.missing,
-        found.type,
+        guess.name,
+        guess.distinct,
+        guess.missing,
+        guess.type,
         role,
-        why + _describe_misfit(found),
+        why + _describe_misfit(guess),
         risk,
         declared=declared,
     )
 
 
-def _describe_misfit(found: ColumnGuess) -> str:
+def _describe_misfit(guess: ColumnGuess) -> str:
     """Describe values that the best format does not read, another format that fits as well, and numbers far from the others."""
-    if found.codes:
-        many = pluralize(found.code_rows, "row", "holds", "hold")
-        return f"; {many} a number that files use for missing: see `missing` above, bands are proposed without it"
-    if found.far_rows:
-        many = pluralize(found.far_rows, "row", "holds", "hold")
+    if guess.codes:
+        rows = pluralize(guess.code_rows, "row", "holds", "hold")
+        return f"; {rows} a number that files use for missing: see `missing` above, bands are proposed without it"
+    if guess.far_rows:
+        rows = pluralize(guess.far_rows, "row", "holds", "hold")
         return (
-            f"; {many} a number several ranges away from all others: a code for missing, or `top` and `bottom` bound it"
+            f"; {rows} a number several ranges away from all others: a code for missing, or `top` and `bottom` bound it"
         )
-    if found.unparsed_count:
-        return f'; {found.format} reads all but {found.unparsed_count:,} of its distinct values: mend them, then format = "{found.format}"'
-    return f'; every value reads as "{found.other}" too' if found.other else ""
+    if guess.unparsed_count:
+        return f'; {guess.format} reads all but {guess.unparsed_count:,} of its distinct values: mend them, then format = "{guess.format}"'
+    return f'; every value reads as "{guess.other}" too' if guess.other else ""
 
 
-def _propose_weight(found: ColumnGuess, many: str) -> ColumnProposal:
+def _propose_weight(guess: ColumnGuess, counts: str) -> ColumnProposal:
     """Propose a role for a survey weight: each row needs it, and an exact one identifies the row."""
-    numbers = parse_values(found).cast(pl.Float64, strict=False).drop_nulls()
+    numbers = parse_values(guess).cast(pl.Float64, strict=False).drop_nulls()
     step = choose_round_width(numbers, 20)
-    said = _make_proposal(found, Role.INSENSITIVE, f"a weight, rounded so that it singles nobody out ({many})")
+    proposal = _make_proposal(guess, Role.INSENSITIVE, f"a weight, rounded so that it singles nobody out ({counts})")
     risk = f"a survey's weight is carried, rounded to {step}; the weight of a body is quasi-identifying"
-    return replace(said, risk=risk, declared={**said.declared, "round_to": step})
+    return replace(proposal, risk=risk, declared={**proposal.declared, "round_to": step})
 
 
-def _propose_private(found: ColumnGuess, many: str) -> ColumnProposal:
-    said = _make_proposal(found, Role.SENSITIVE, f"its name is that of something private ({many})")
-    if found.missing:
-        said = replace(
-            said,
-            declared={**said.declared, "missing": "category"},
-            why=f'{said.why}, published as a category of their own; missing = "refuse" stops instead',
+def _propose_private(guess: ColumnGuess, counts: str) -> ColumnProposal:
+    proposal = _make_proposal(guess, Role.SENSITIVE, f"its name is that of something private ({counts})")
+    if guess.missing:
+        proposal = replace(
+            proposal,
+            declared={**proposal.declared, "missing": "category"},
+            why=f'{proposal.why}, published as a category of their own; missing = "refuse" stops instead',
         )
-    built, _ = propose_builder(found.values, f"code {found.name}") if found.type is None else ({}, "")
-    return replace(said, hierarchy=built) if built.get("build") == "prefixes" else said
+    built, _ = propose_builder(guess.values, f"code {guess.name}") if guess.type is None else ({}, "")
+    return replace(proposal, hierarchy=built) if built.get("build") == "prefixes" else proposal
 
 
-def _describe_risk(found: ColumnGuess, rows: int, many: str) -> str:
+def _describe_risk(guess: ColumnGuess, rows: int, counts: str) -> str:
     """Explain why a quasi-identifier deserves a second look."""
-    if _PLACE_OR_BIRTH_NAME.search(found.name):
+    if _PLACE_OR_BIRTH_NAME.search(guess.name):
         return "a place or a birth date singles people out together with little else"
-    if rows >= MIN_ROWS_FOR_UNIQUENESS and found.distinct >= OFTEN_UNIQUE_SHARE * rows:
-        return f"many people have a value of their own ({many})"
-    unordered = found.distinct > MANY_VALUES and found.type is None
-    return f"many values and no order ({many}): a hierarchy would lose less" if unordered else ""
+    if rows >= MIN_ROWS_FOR_UNIQUENESS and guess.distinct >= OFTEN_UNIQUE_SHARE * rows:
+        return f"many people have a value of their own ({counts})"
+    unordered = guess.distinct > MANY_VALUES and guess.type is None
+    return f"many values and no order ({counts}): a hierarchy would lose less" if unordered else ""
 
 
 MAX_ROWS = 1_000_000  # rows that are looked at
@@ -250,26 +252,30 @@ class Draft:
             lines += [
                 "#",
                 "# Risky columns:",
-                *(line for c in risky for line in _wrap_comment(f"{job.format_toml_key(c.name)}: {c.risk}")),
+                *(
+                    line
+                    for column in risky
+                    for line in _wrap_comment(f"{job.format_toml_key(column.name)}: {column.risk}")
+                ),
             ]
         return lines
 
     def _source(self) -> list[str]:
         lines = ["", "[source]"]
         for name in ("path", "delimiter", "encoding"):
-            given = getattr(self.source, name)
-            if given is not None and given != ("utf-8" if name == "encoding" else None):
+            value = getattr(self.source, name)
+            if value is not None and value != ("utf-8" if name == "encoding" else None):
                 guessed = name == "encoding" and self.guessed_encoding
                 lines.append(
-                    f"{name} = {job.format_toml_value(given)}"
+                    f"{name} = {job.format_toml_value(value)}"
                     + ("  # CONFIRM: the file is not UTF-8" if guessed else "")
                 )
         marks = dict.fromkeys((*(self.source.missing or self.marks), *self.codes))
-        given = job.format_toml_value(list(marks))
+        value = job.format_toml_value(list(marks))
         if self.source.missing and not self.codes:
-            lines.append(f"missing = {given}")
+            lines.append(f"missing = {value}")
         elif marks:
-            lines.append(f"missing = {given}  # CONFIRM: these occur and usually mean missing")
+            lines.append(f"missing = {value}  # CONFIRM: these occur and usually mean missing")
         else:
             lines.append('# missing = ["?"]  # texts that mean missing, beside the empty field')
         for name in self.shared:
@@ -298,17 +304,17 @@ class Draft:
     def _hierarchy_lines(self, column: ColumnProposal) -> list[str]:
         """Write the hierarchy that suits a quasi-identifier, to be moved into its line; for a sensitive code, how to make one."""
         if column.role is Role.SENSITIVE and column.hierarchy:
-            read = replace(self.source, missing=self.source.missing or self.marks)
+            source = replace(self.source, missing=self.source.missing or self.marks)
             return [
                 "#   These codes share beginnings. To protect families of them, make a hierarchy:",
-                f"#     {format_hierarchy_command(column.name, read)}",
+                f"#     {format_hierarchy_command(column.name, source)}",
                 f'#   Then say hierarchy = "{name_hierarchy_file(column.name)}" here, and promise semantic-beta-likeness below.',
                 "#   It lists the codes that occur. perturbed-generalization needs the whole classification instead.",
             ]
         if not column.suits:
             return []
-        asked = f"hierarchy = {job.format_toml_value(column.hierarchy)}" if column.hierarchy else "no hierarchy"
-        return _wrap_comment(f"{asked}: {column.suits}")
+        declaration = f"hierarchy = {job.format_toml_value(column.hierarchy)}" if column.hierarchy else "no hierarchy"
+        return _wrap_comment(f"{declaration}: {column.suits}")
 
     def _promise_lines(self) -> list[str]:
         sensitive = [column.name for column in self.columns if column.role is Role.SENSITIVE]
@@ -356,22 +362,22 @@ def draft_job(source: Source, max_rows: int = MAX_ROWS, batch_rows: int = BATCH_
     if not rows_read.rows:
         raise SourceError("The source has a header and no rows.", attempt="a file with rows.")
     typed = has_types(source)
-    looks = [guess_column(column, typed=typed) for column in rows_read.frame]
-    looks = [replace(one, most=max(one.most, rows_read.repeats.get(one.name, 0))) for one in looks]
-    marks = tuple(mark for mark in KNOWN_NULL_VALUES if any(mark in one.marks for one in looks))
-    shared = [one.name for one in looks if one.codes and _has_shared_code(one, looks)]
-    looks = [_keep_codes(one) if one.name in shared else one for one in looks]
-    looked_at = len(rows_read.frame)
-    sampled = looked_at if looked_at < rows_read.rows else None
-    columns = propose_columns(looks, looked_at)
-    published = [one for one, column in zip(looks, columns, strict=True) if column.role is not Role.IDENTIFYING]
-    codes = tuple(dict.fromkeys(code for one in published for code in one.codes))
+    guesses = [guess_column(column, typed=typed) for column in rows_read.frame]
+    guesses = [replace(guess, most=max(guess.most, rows_read.repeats.get(guess.name, 0))) for guess in guesses]
+    marks = tuple(mark for mark in KNOWN_NULL_VALUES if any(mark in guess.marks for guess in guesses))
+    shared = [guess.name for guess in guesses if guess.codes and _has_shared_code(guess, guesses)]
+    guesses = [_keep_codes(guess) if guess.name in shared else guess for guess in guesses]
+    rows_looked_at = len(rows_read.frame)
+    sampled = rows_looked_at if rows_looked_at < rows_read.rows else None
+    columns = propose_columns(guesses, rows_looked_at)
+    published = [guess for guess, column in zip(guesses, columns, strict=True) if column.role is not Role.IDENTIFYING]
+    codes = tuple(dict.fromkeys(code for guess in published for code in guess.codes))
     return Draft(source, rows_read.rows, marks, columns, guessed, codes, tuple(shared), sampled)
 
 
-def _has_shared_code(column: ColumnGuess, looks: Sequence[ColumnGuess]) -> bool:
+def _has_shared_code(column: ColumnGuess, guesses: Sequence[ColumnGuess]) -> bool:
     """Tell whether a code of a column is a value of another column, which `missing` would remove."""
-    others = (one.values.cast(pl.String) for one in looks if one is not column)
+    others = (guess.values.cast(pl.String) for guess in guesses if guess is not column)
     return any(bool(values.is_in(list(column.codes)).any()) for values in others)
 
 
@@ -410,16 +416,16 @@ def _read_sample(lazy: pl.LazyFrame, rows: int, max_rows: int, batch_rows: int) 
     """Read one row in `step`, evenly spread, and for columns that number persons all rows of one person in as many."""
     step = -(-rows // max_rows)
     persons = [name for name in lazy.collect_schema().names() if is_person_number(name)]
-    kept: list[pl.DataFrame] = []
+    samples: list[pl.DataFrame] = []
     numbers: dict[str, list[pl.Series]] = {name: [] for name in persons}
     before = 0
     for batch in sources.iterate_batches(lazy, "Reading the table", batch_rows):
-        kept.append(batch.gather_every(step, offset=-before % step))
+        samples.append(batch.gather_every(step, offset=-before % step))
         before += len(batch)
         for name in persons:
             numbers[name].append(batch[name].filter(batch[name].hash(0) % step == 0))
     repeats = {name: _count_most_frequent(pl.concat(parts)) for name, parts in numbers.items()}
-    return DraftRows(pl.concat(kept), rows, repeats)
+    return DraftRows(pl.concat(samples), rows, repeats)
 
 
 def _count_most_frequent(numbers: pl.Series) -> int:
@@ -428,8 +434,8 @@ def _count_most_frequent(numbers: pl.Series) -> int:
     return cast("int", counted["\x00rows"].max() or 0) if len(counted) else 0
 
 
-def _wrap_comment(said: str) -> list[str]:
-    return [f"#   {line}" for line in wrap(said, MAX_LINE_LETTERS - 4, break_long_words=False, break_on_hyphens=False)]
+def _wrap_comment(text: str) -> list[str]:
+    return [f"#   {line}" for line in wrap(text, MAX_LINE_LETTERS - 4, break_long_words=False, break_on_hyphens=False)]
 
 
 def _make_declaration(column: ColumnProposal) -> dict[str, Any]:

@@ -18,16 +18,19 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reticent import html_repr, registry, validation
+from reticent import catalogue, html_repr, registry, validation
+from reticent.catalogue import JOB_TABLES
 from reticent.data.columns import Column, parse_columns
 from reticent.data.source import Source
 from reticent.errors import JobError, suggest
-from reticent.limits import require_large_parts
 from reticent.models.promise import Promises
-from reticent.models.rational_bounds import Number, flag, parse_fraction
+from reticent.models.rational_bounds import Number
 from reticent.redaction import redact
 from reticent.validation import (
+    check_parameters,
     describe_type,
+    document_parameters,
+    flag,
     is_output,
     optional,
     path_or_table,
@@ -41,79 +44,16 @@ if TYPE_CHECKING:
     from reticent.models.promise import Promise
 
 
-def resolve_source(given: Any) -> Source:
-    """Return the `Source` of a path or a URL in a text, a `Source`, or None (a frame is passed later)."""
-    if isinstance(given, Source):
-        return given
-    if given is None:
-        return Source()
-    if isinstance(given, Mapping):
-        require_known_options(given, [field.name for field in fields(Source)], "The source")
-        return Source(**given)
-    if not isinstance(given, str) and not hasattr(given, "__fspath__"):
-        attempt = 'source = "data.csv"; a frame is given to rt.publish(job, frame=...).'
-        raise JobError(f"source must be a path; it is {describe_type(given)}.", attempt=attempt)
-    if "://" in str(given):
-        return Source(url=str(given))
-    return Source(path=str(path_or_table(given, "source")))
-
-
-def resolve_promises(given: Any) -> Promises:
-    """Return one promise or several, each an object or its table in a job file."""
-    if isinstance(given, Promises):
-        return given
-    listed = promises(given, "promises")
-    return Promises.from_iterable(registry.make_promise(one) if isinstance(one, Mapping) else one for one in listed)
-
-
-def resolve_method(given: Any) -> Any:
-    """Return a method, given the method, its name, or its table in a job file."""
-    if given is None:
-        return registry.load_method_class("mondrian")()
-    if isinstance(given, str | Mapping):
-        return registry.make_method(given)
-    _require_verb(given, "method", "plan", registry.METHODS, 'method = "mosaic", or rt.Mosaic().')
-    return given
-
-
-def resolve_stages(given: Any) -> tuple[Any, ...]:
-    """Return preparing stages; a single one may be passed without a list."""
-    alone = isinstance(given, str | Mapping) or not isinstance(given, Iterable)
-    listed = [given] if alone else list(given)
-    return tuple(map(_resolve_stage, listed))
-
-
-def _resolve_stage(given: Any) -> Any:
-    if isinstance(given, str | Mapping):
-        return registry.make_stage({"name": given} if isinstance(given, str) else given)
-    _require_verb(given, "prepare", "prepare", registry.STAGES, "prepare = [rt.Suppression(l=3)].")
-    return given
-
-
-def _require_verb(given: Any, name: str, verb: str, known: Mapping[str, str], attempt: str) -> None:
-    """Refuse an object without this method, and a class where an object is expected."""
-    if isinstance(given, type) and callable(getattr(given, verb, None)):
-        raise JobError(f"{name} is the class {given.__name__} itself.", attempt=f"rt.{given.__name__}(...).")
-    if isinstance(given, type) or not callable(getattr(given, verb, None)) or not hasattr(given, "name"):
-        listed = suggest("", known)
-        raise JobError(f"{name} must be {listed[:-1]}; it is {describe_type(given)}.", attempt=attempt)
-
-
-_UNSET: Any = None  # what is left out is filled in when the job is made
 PASSWORD_COMMENT = """\
 # The URL's password is left out.  Give it by PGPASSWORD, PGPASSFILE or a service file (PGSERVICEFILE), or write
 # url = "postgresql://user:${NAME}@host/database" and set the environment variable NAME.
 """
 
 
+@document_parameters(JOB_TABLES["release"])
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Output:
-    """How to publish: what becomes of undeclared columns, the file format, and how many rows may be withheld.
-
-    `formulas` "quote" puts an apostrophe before texts of a CSV that a spreadsheet would take for formulas.
-    `part_rows` cuts a data file of more rows into parts of so many: `data-00000.parquet`, `data-00001.parquet`, ...
-    `together` is the greatest belief in a value that this release and earlier ones of the same people may leave together.
-    """
+    """How to publish: what becomes of undeclared columns, the file format, and how many rows may be withheld."""
 
     undeclared: str = "refuse"
     format: str = "parquet"
@@ -136,32 +76,10 @@ class Output:
         ) -> None: ...
 
     def __post_init__(self) -> None:
-        for name, known in (
-            ("undeclared", ("refuse", "drop")),
-            ("format", ("parquet", "csv")),
-            ("formulas", ("keep", "quote")),
-        ):
-            if not isinstance(getattr(self, name), str) or getattr(self, name) not in known:
-                raise JobError(
-                    f"release.{name} = {getattr(self, name)!r} is not known.",
-                    attempt=suggest(str(getattr(self, name)), known),
-                )
-        if self.formulas == "quote" and self.format != "csv":
-            raise JobError(
-                'release.formulas = "quote" is for CSV files, which spreadsheets open.',
-                attempt='format = "csv", or leaving formulas out.',
-            )
-        share = parse_fraction(self.suppress_at_most, "suppress_at_most")
-        if not 0 <= share <= 1:
-            raise JobError("suppress_at_most must be a share of the rows.", attempt="a number from 0 to 1.")
-        object.__setattr__(self, "suppress_at_most", share)
-        if self.together is not None:
-            limit = parse_fraction(self.together, "together")
-            if not 0 < limit <= 1:
-                raise JobError("release.together must be a belief.", attempt="a number above 0 and at most 1, as 0.5.")
-            object.__setattr__(self, "together", limit)
-        if self.part_rows is not None:
-            require_large_parts(self.part_rows)
+        check_parameters(self, row=catalogue.JOB_TABLES["release"], owner="release")
+
+
+_UNSET: Any = None  # what is left out is filled in when the job is made
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -254,6 +172,65 @@ class Job:
         return replace(self, **changes)
 
 
+def resolve_source(source: Any) -> Source:
+    """Return the `Source` of a path or a URL in a text, a `Source`, or None (a frame is passed later)."""
+    if isinstance(source, Source):
+        return source
+    if source is None:
+        return Source()
+    if isinstance(source, Mapping):
+        require_known_options(source, [field.name for field in fields(Source)], "The source")
+        return Source(**source)
+    if not isinstance(source, str) and not hasattr(source, "__fspath__"):
+        attempt = 'source = "data.csv"; a frame is given to rt.publish(job, frame=...).'
+        raise JobError(f"source must be a path; it is {describe_type(source)}.", attempt=attempt)
+    if "://" in str(source):
+        return Source(url=str(source))
+    return Source(path=str(path_or_table(source, "source")))
+
+
+def resolve_promises(value: Any) -> Promises:
+    """Return one promise or several, each an object or its table in a job file."""
+    if isinstance(value, Promises):
+        return value
+    entries = promises(value, "promises")
+    made = [registry.make_promise(entry) if isinstance(entry, Mapping) else entry for entry in entries]
+    return Promises.from_iterable(made)
+
+
+def resolve_method(method: Any) -> Any:
+    """Return a method, given the method, its name, or its table in a job file."""
+    if method is None:
+        return registry.load_method_class("mondrian")()
+    if isinstance(method, str | Mapping):
+        return registry.make_method(method)
+    _require_verb(method, "method", "plan", catalogue.METHODS, 'method = "mosaic", or rt.Mosaic().')
+    return method
+
+
+def resolve_stages(stages: Any) -> tuple[Any, ...]:
+    """Return preparing stages; a single one may be passed without a list."""
+    is_single = isinstance(stages, str | Mapping) or not isinstance(stages, Iterable)
+    entries = [stages] if is_single else list(stages)
+    return tuple(map(_resolve_stage, entries))
+
+
+def _resolve_stage(stage: Any) -> Any:
+    if isinstance(stage, str | Mapping):
+        return registry.make_stage({"name": stage} if isinstance(stage, str) else stage)
+    _require_verb(stage, "prepare", "prepare", catalogue.STAGES, "prepare = [rt.Suppression(l=3)].")
+    return stage
+
+
+def _require_verb(value: Any, name: str, verb: str, known: Iterable[str], attempt: str) -> None:
+    """Refuse an object without this method, and a class where an object is expected."""
+    if isinstance(value, type) and callable(getattr(value, verb, None)):
+        raise JobError(f"{name} is the class {value.__name__} itself.", attempt=f"rt.{value.__name__}(...).")
+    if isinstance(value, type) or not callable(getattr(value, verb, None)) or not hasattr(value, "name"):
+        names = suggest("", known)
+        raise JobError(f"{name} must be {names[:-1]}; it is {describe_type(value)}.", attempt=attempt)
+
+
 def _collect_set_fields(value: Any) -> dict[str, Any]:
     """Collect the fields that differ from their default."""
     return {
@@ -264,17 +241,17 @@ def _collect_set_fields(value: Any) -> dict[str, Any]:
 
 
 def _convert_column(column: Column) -> dict[str, Any]:
-    found = {
+    table = {
         key: list(value) if isinstance(value, tuple) else value for key, value in _collect_set_fields(column).items()
     }
-    found["role"] = column.role.value
+    table["role"] = column.role.value
     if column.labels is not None:
-        found["labels"] = column.labels.to_plain()
-    if "hierarchy" in found and not isinstance(found["hierarchy"], str | Mapping):
+        table["labels"] = column.labels.to_plain()
+    if "hierarchy" in table and not isinstance(table["hierarchy"], str | Mapping):
         from reticent.data.hierarchy import Hierarchy
 
-        found["hierarchy"] = Hierarchy.of(found["hierarchy"]).rows()
-    return found
+        table["hierarchy"] = Hierarchy.of(table["hierarchy"]).rows()
+    return table
 
 
 def dump_toml(table: Mapping[str, Any]) -> str:

@@ -11,19 +11,74 @@ import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import fields, replace
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from reticent import registry
+from reticent import catalogue, registry
+from reticent.catalogue import Field, MethodRow, PromiseRow
 from reticent.data.columns import Column
 from reticent.data.source import Source
 from reticent.errors import JobError, RequestError, quote_list
 from reticent.job.job import Job, Output
 from reticent.limits import MAX_JOB_FILE_BYTES, require_moderate_job
-from reticent.models.rational_bounds import flag
-from reticent.registry import check_fields, check_known
+from reticent.registry import check_known, check_types
+from reticent.validation import flag
+
+_LONG_DOTTED_NAME = re.compile(r"""(?:[\w"'-]{1,64}[ \t]?\.[ \t]?){100}""")
+
+
+def read_job(path: str | Path) -> Job:
+    """Read a job from a TOML file; relative paths in it are relative to it."""
+    path = Path(path)
+    return parse_job(_parse_toml(path, _read_job_text(path)), beside=path.parent)
+
+
+def parse_job(table: Mapping[str, Any], beside: Path | None = None) -> Job:
+    check_known("the job", table, catalogue.JOB_TABLES["job"].fields)
+    require_moderate_job(table)
+    for name in ("promise", "prepare"):
+        if not isinstance(table.get(name, []), list):
+            raise JobError(f"[{name}] must be a list.", attempt=f"[[{name}]] with two brackets.")
+    if not isinstance(table.get("columns", {}), Mapping):
+        raise JobError("[columns] must be a table.", attempt='lines such as age = "quasi-identifying".')
+    return Job(**_parse_parts(table, beside))
+
+
+def resolve_field_paths(field: Field, value: Any, beside: Path | None) -> Any:
+    """Resolve the paths in a value of a field: the texts where the field has a file, at any depth."""
+    if field.kind == "file":
+        return resolve_path(value, beside) if isinstance(value, str) else value
+    if field.kind == "either":
+        for alternative in field.alternatives:
+            value = resolve_field_paths(alternative, value, beside)
+        return value
+    if not isinstance(value, Mapping):
+        return value
+    if field.kind == "table" and field.each is not None:
+        return {name: resolve_field_paths(field.each, entry, beside) for name, entry in value.items()}
+    if field.kind in ("record", "variant"):
+        return {
+            name: resolve_field_paths(field.fields[name], entry, beside) if name in field.fields else entry
+            for name, entry in value.items()
+        }
+    return value
+
+
+def resolve_path(path: str, beside: Path | None) -> str:
+    resolved = Path(path)
+    try:
+        is_in_working_folder = beside is not None and (not (beside / resolved).exists() and resolved.exists())
+    except (OSError, ValueError):
+        raise JobError(
+            "A path in the job is none that a file can have.",
+            why=f"It has {len(path):,} characters.",
+            attempt="a shorter path.",
+        ) from None
+    if resolved.is_absolute() or beside is None or is_in_working_folder:
+        return str(resolved)
+    return str(beside / resolved)
 
 
 class ErrorCollector:
@@ -49,46 +104,6 @@ class ErrorCollector:
             kind = type(self.errors[0]) if len({type(error) for error in self.errors}) == 1 else JobError
             kind = JobError if kind.__init__ is not RequestError.__init__ else kind
             raise kind(f"{len(self.errors)} faults:\n" + "\n".join(f"- {error}" for error in self.errors)) from None
-
-
-def resolve_paths_relative_to(value: Any, key: str, beside: Path | None) -> Any:
-    """Resolve a path, or every path under a `key` of a table ("*": under any), at any depth."""
-    if isinstance(value, str) and not key:
-        return resolve_path(value, beside)
-    if not isinstance(value, Mapping):
-        return value
-
-    def resolve_entry(name: str, inner: Any) -> Any:
-        if key in (name, "*") and isinstance(inner, str):
-            return resolve_path(inner, beside)
-        return resolve_paths_relative_to(inner, key, beside) if key else inner
-
-    return {name: resolve_entry(name, inner) for name, inner in value.items()}
-
-
-def resolve_path(path: str, beside: Path | None) -> str:
-    given = Path(path)
-    try:
-        lies_here = beside is not None and (not (beside / given).exists() and given.exists())
-    except (OSError, ValueError):
-        raise JobError(
-            "A path in the job is none that a file can have.",
-            why=f"It has {len(path):,} characters.",
-            attempt="a shorter path.",
-        ) from None
-    if given.is_absolute() or beside is None or lies_here:
-        return str(given)
-    return str(beside / given)
-
-
-_LONG_DOTTED_NAME = re.compile(r"""(?:[\w"'-]{1,64}[ \t]?\.[ \t]?){100}""")
-JOB_PARTS = ["source", "columns", "promise", "prepare", "method", "release", "jointly"]
-
-
-def read_job(path: str | Path) -> Job:
-    """Read a job from a TOML file; relative paths in it are relative to it."""
-    path = Path(path)
-    return parse_job(_parse_toml(path, _read_job_text(path)), beside=path.parent)
 
 
 def _read_job_text(path: Path) -> str:
@@ -125,55 +140,42 @@ def _parse_toml(path: Path, text: str) -> dict[str, Any]:
         raise JobError(f"The job file {path} holds a number or a date that cannot be read.") from None
 
 
-def parse_job(table: Mapping[str, Any], beside: Path | None = None) -> Job:
-    check_known("the job", table, JOB_PARTS)
-    require_moderate_job(table)
-    for name in ("promise", "prepare"):
-        if not isinstance(table.get(name, []), list):
-            raise JobError(f"[{name}] must be a list.", attempt=f"[[{name}]] with two brackets.")
-    if not isinstance(table.get("columns", {}), Mapping):
-        raise JobError("[columns] must be a table.", attempt='lines such as age = "quasi-identifying".')
-    return Job(**_parse_parts(table, beside))
-
-
 def _parse_parts(table: Mapping[str, Any], beside: Path | None) -> dict[str, Any]:
     """Parse the parts of a job from their tables; the faults of all parts are raised together."""
-    gathered = ErrorCollector()
-    found: dict[str, Any] = {"columns": {}, "promises": [], "prepare": [], "method": None}
-    with gathered.collect():
-        found["source"] = _parse_source(table.get("source", {}), beside)
+    errors = ErrorCollector()
+    parts: dict[str, Any] = {"columns": {}, "promises": [], "prepare": [], "method": None}
+    with errors.collect():
+        parts["source"] = _parse_source(table.get("source", {}), beside)
     for name, entry in table.get("columns", {}).items():
-        with gathered.collect():
-            found["columns"][name] = _parse_column(name, entry, beside)
+        with errors.collect():
+            parts["columns"][name] = _parse_column(name, entry, beside)
     for entry in table.get("promise", []):
-        with gathered.collect():
-            found["promises"].append(
-                _parse_component(registry.make_promise, registry.load_promise_class, entry, beside)
-            )
+        with errors.collect():
+            parts["promises"].append(_parse_component(registry.make_promise, catalogue.PROMISES, entry, beside))
     for entry in table.get("prepare", []):
-        with gathered.collect():
-            found["prepare"].append(registry.make_stage(entry))
-    with gathered.collect():
+        with errors.collect():
+            parts["prepare"].append(registry.make_stage(entry))
+    with errors.collect():
         if "method" in table:
-            found["method"] = _parse_component(
-                registry.make_method, registry.load_method_class, table["method"], beside
-            )
-    with gathered.collect():
-        found["release"] = _parse_dataclass(Output, "[release]", table.get("release", {}))
-    with gathered.collect():
-        found["jointly"] = flag(table.get("jointly", False), "jointly")
-    gathered.raise_all()
-    return found
+            parts["method"] = _parse_component(registry.make_method, catalogue.METHODS, table["method"], beside)
+    with errors.collect():
+        parts["release"] = _parse_table("release", Output, table.get("release", {}))
+    with errors.collect():
+        parts["jointly"] = flag(table.get("jointly", False), "jointly")
+    errors.raise_all()
+    return parts
 
 
-def _parse_dataclass(kind: type, where: str, table: Mapping[str, Any]) -> Any:
-    check_known(where, table, [f.name for f in fields(kind)])
-    check_fields(kind, where, table)
+def _parse_table(name: str, kind: type, table: Mapping[str, Any]) -> Any:
+    """Make the object of a table [name] of the job."""
+    known = catalogue.JOB_TABLES[name].fields
+    check_known(f"[{name}]", table, known)
+    check_types(known, f"[{name}]", table)
     return kind(**table)
 
 
 def _parse_source(table: Mapping[str, Any], beside: Path | None) -> Source:
-    source: Source = _parse_dataclass(Source, "[source]", table)
+    source: Source = _parse_table("source", Source, table)
     return replace(source, path=resolve_path(source.path, beside)) if source.path else source
 
 
@@ -181,13 +183,14 @@ def _parse_column(name: str, table: Any, beside: Path | None) -> Column:
     if isinstance(table, str):
         table = {"role": table}
     where = f"column {quote_list([name])}"
-    check_known(where, table, [f.name for f in fields(Column)])
+    known = catalogue.JOB_TABLES["column"].fields
+    check_known(where, table, known)
     if "role" not in table:
         raise JobError(
             f"{where} has no role.",
             attempt='role = "quasi-identifying", "sensitive", "identifying" or "insensitive".',
         )
-    check_fields(Column, where, table)
+    check_types(known, where, table)
     try:
         column = Column(**table)
     except JobError as error:
@@ -197,14 +200,22 @@ def _parse_column(name: str, table: Any, beside: Path | None) -> Column:
     return column
 
 
-def _parse_component(make: Callable[[Any], Any], kind: Callable[[str], Any], entry: Any, beside: Path | None) -> Any:
-    """Make a promise or method; the paths that it names (`paths` of its class) are resolved relative to the job file."""
+def _parse_component(
+    make: Callable[[Any], Any],
+    rows: Mapping[str, PromiseRow] | Mapping[str, MethodRow],
+    entry: Any,
+    beside: Path | None,
+) -> Any:
+    """Make a promise or method; the files that it names are resolved relative to the job file."""
     if not isinstance(entry, Mapping):
         return make(entry)
     name = entry.get("model", entry.get("name"))
-    paths = getattr(kind(name), "paths", ()) if isinstance(name, str) else ()
-    for path in paths:
-        field, _, key = path.partition(".")
-        if field in entry:
-            entry = {**entry, field: resolve_paths_relative_to(entry[field], key, beside)}
-    return make(entry)
+    row = rows.get(name) if isinstance(name, str) else None
+    if row is None:
+        return make(entry)
+    return make(
+        {
+            parameter: resolve_field_paths(row.fields[parameter], value, beside) if parameter in row.fields else value
+            for parameter, value in entry.items()
+        }
+    )

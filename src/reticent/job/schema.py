@@ -1,109 +1,56 @@
 """Builds a JSON Schema of the job file, so that an editor completes and checks a job while it is written.
 
-It is made from the dataclasses of columns, source and output, and the catalogue's promises, methods and stages.
-`python -m reticent.job.schema` prints it; docs/job.schema.json is that output.  A schema knows names and types;
-`reticent check` tells whether a promise can be kept.
+It is made from the fields of the catalogue: names, types, choices, ranges, defaults and what each means. `python -m
+reticent.job.schema` prints it; docs/job.schema.json is that output. `reticent check` tells whether a promise can be
+kept.
 """
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable
-from dataclasses import MISSING, Field, fields
+from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
 from typing import Any
 
-from reticent import limits, registry
-from reticent.data.columns import COLUMN_TYPES, ROLE_ALIASES, Column, Role
-from reticent.data.source import Source
-from reticent.job.job import Output
+from reticent import catalogue
+from reticent.catalogue import Field, JobTableRow, MethodRow, PromiseRow
+from reticent.catalogue.fields import MAX_COUNT, MAX_NUMBER
+from reticent.registry import convert_to_plain
 
-EXACT_NUMBER_SCHEMA: dict[str, Any] = {
-    "anyOf": [
-        {"type": "number"},
-        {"type": "string", "pattern": r"^\s*[+-]?[0-9.]+([eE][+-]?[0-9]+)?(\s*/\s*[0-9]+)?\s*$"},
-    ]
+_NUMBER_TEXT_SCHEMA: dict[str, Any] = {
+    "type": "string",
+    "pattern": r"^\s*[+-]?[0-9.]+([eE][+-]?[0-9]+)?(\s*/\s*[0-9]+)?\s*$",
 }
-TYPE_SCHEMAS: dict[str, dict[str, Any]] = {
-    "int": {"type": "integer"},
-    "bool": {"type": "boolean"},
-    "str": {"type": "string"},
-    "float": EXACT_NUMBER_SCHEMA,
-    "Fraction": EXACT_NUMBER_SCHEMA,
-}
-FIELD_SCHEMAS: dict[tuple[type, str], dict[str, Any]] = {
-    (Column, "role"): {"enum": [*(role.value for role in Role), *ROLE_ALIASES]},
-    (Column, "type"): {"enum": list(COLUMN_TYPES)},
-    (Column, "missing"): {"enum": ["refuse", "category"]},
-    (Column, "hierarchy"): {"type": ["string", "array", "object"]},
-    (Output, "undeclared"): {"enum": ["refuse", "drop"]},
-    (Output, "format"): {"enum": ["parquet", "csv"]},
-    (Output, "part_rows"): {"type": "integer", "minimum": limits.MIN_PART_ROWS},
-}
-"""What a field takes, where its type says too little."""
+_SCALAR_SCHEMA: dict[str, Any] = {"not": {"type": ["array", "object"]}}  # a date of TOML is of no type of JSON
 
 
 def build_job_schema() -> dict[str, Any]:
     """Build the schema of a job file."""
-    column = _build_dataclass_schema(Column, required=("role",))
-    promises = [_build_component_schema("model", name, registry.load_promise_class(name)) for name in registry.MODELS]
-    methods = [_build_component_schema("name", name, registry.load_method_class(name)) for name in registry.METHODS]
-    stages = [_build_component_schema("name", name, registry.load_stage_class(name)) for name in registry.STAGES]
+    fields = catalogue.JOB_TABLES["job"].fields
+    column = _build_table_schema(catalogue.JOB_TABLES["column"])
+    promises = [_build_component_schema("model", name, row) for name, row in catalogue.PROMISES.items()]
+    methods = [_build_component_schema("name", name, row) for name, row in catalogue.METHODS.items()]
+    stages = [_build_component_schema("name", name, row) for name, row in catalogue.STAGES.items()]
     parts = {
-        "source": _build_dataclass_schema(Source),
+        "source": _build_table_schema(catalogue.JOB_TABLES["source"]),
         "columns": {
             "type": "object",
-            "additionalProperties": {"anyOf": [FIELD_SCHEMAS[Column, "role"], column]},
+            "additionalProperties": {"anyOf": [column["properties"]["role"], column]},
             "minProperties": 1,
         },
         "promise": {"type": "array", "items": {"oneOf": promises}},
         "prepare": {"type": "array", "items": {"oneOf": stages}},
-        "method": {"oneOf": [{"enum": list(registry.METHODS)}, *methods]},
-        "release": _build_dataclass_schema(Output),
-        "jointly": {"type": "boolean"},
+        "method": {"oneOf": [{"enum": list(catalogue.METHODS)}, *methods]},
+        "release": _build_table_schema(catalogue.JOB_TABLES["release"]),
+        "jointly": build_field_schema(fields["jointly"]),
     }
+    properties = {name: {"description": _make_sentence(fields[name].doc)} | part for name, part in parts.items()}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A job of reticent: what to publish, what to promise, and by which method",
-        **_close_object(parts, ("columns", "promise")),
+        **_close_object(properties, _list_required(fields)),
     }
-
-
-def _build_dataclass_schema(kind: type, required: Iterable[str] = ()) -> dict[str, Any]:
-    shown = {f.name: FIELD_SCHEMAS.get((kind, f.name)) or _build_field_schema(f) for f in fields(kind)}
-    return {"description": _get_first_line(kind), **_close_object(shown, required)}
-
-
-def _build_component_schema(key: str, name: str, kind: Any) -> dict[str, Any]:
-    """Build the schema of a promise, method or stage: its name and its parameters."""
-    parameters = {registry.strip_keyword_suffix(f.name): _build_field_schema(f) for f in fields(kind)}
-    required = [
-        registry.strip_keyword_suffix(f.name)
-        for f in fields(kind)
-        if f.default is MISSING and f.default_factory is MISSING
-    ]
-    return {
-        "description": _get_first_line(kind),
-        **_close_object({key: {"const": name}, **parameters}, (key, *required)),
-    }
-
-
-def _close_object(properties: dict[str, Any], required: Iterable[str]) -> dict[str, Any]:
-    found = {"type": "object", "properties": properties, "additionalProperties": False}
-    return found | ({"required": list(required)} if required else {})
-
-
-def _build_field_schema(field: Field[Any]) -> dict[str, Any]:
-    """Return what a field's annotation allows; anything if it is not made of plain types alone."""
-    written = field.type if isinstance(field.type, str) else getattr(field.type, "__name__", "")
-    parts = [part.strip() for part in written.split("|") if part.strip() != "None"]
-    if not parts or any(part not in TYPE_SCHEMAS for part in parts):
-        return {}
-    return TYPE_SCHEMAS[parts[0]] if len(parts) == 1 else {"anyOf": [TYPE_SCHEMAS[part] for part in parts]}
-
-
-def _get_first_line(kind: Any) -> str:
-    return (kind.__doc__ or "").strip().splitlines()[0] if kind.__doc__ else ""
 
 
 def format_schema() -> str:
@@ -111,7 +58,156 @@ def format_schema() -> str:
     return json.dumps(build_job_schema(), indent=1, ensure_ascii=False) + "\n"
 
 
+def build_field_schema(field: Field) -> dict[str, Any]:
+    """Build the schema of one field: what its kind allows, its meaning, and its default."""
+    schema = _KIND_SCHEMAS[field.kind](field)
+    if field.doc:
+        schema = {"description": _describe(field)} | schema
+    if field.default is not None and field.default != ():
+        schema |= {"default": convert_to_plain(field.default)}
+    return schema
+
+
+def _build_table_schema(row: JobTableRow) -> dict[str, Any]:
+    """Build the schema of a table of a job: [source], a column, [release]."""
+    properties = {name: build_field_schema(field) for name, field in row.fields.items()}
+    return {"description": row.doc, **_close_object(properties, _list_required(row.fields))}
+
+
+def _build_component_schema(key: str, name: str, row: PromiseRow | MethodRow) -> dict[str, Any]:
+    """Build the schema of a promise, method or stage: its name and its parameters."""
+    properties = {parameter: build_field_schema(field) for parameter, field in row.fields.items()}
+    required = (key, *_list_required(row.fields))
+    return {"description": row.doc, **_close_object({key: {"const": name}, **properties}, required)}
+
+
+def _close_object(properties: Mapping[str, Any], required: Iterable[str]) -> dict[str, Any]:
+    schema = {"type": "object", "properties": dict(properties), "additionalProperties": False}
+    names = list(required)
+    return schema | ({"required": names} if names else {})
+
+
+def _list_required(fields: Mapping[str, Field]) -> list[str]:
+    return [name for name, field in fields.items() if field.required]
+
+
+def _describe(field: Field) -> str:
+    """Describe a field in a sentence, with what is done where it is left out."""
+    return _make_sentence(f"{field.doc}. Left out: {field.unset}" if field.unset else field.doc)
+
+
+def _make_sentence(text: str) -> str:
+    return text[:1].upper() + text[1:] + "."
+
+
+def _list_bounds(field: Field) -> dict[str, Any]:
+    """List the bounds of a number; those that no number in a file reaches are left out."""
+    bounds: dict[str, Any] = {}
+    if field.least is not None and field.least != -MAX_NUMBER:
+        bounds["exclusiveMinimum" if field.above else "minimum"] = _convert_bound(field.least)
+    if field.most is not None and field.most not in (MAX_NUMBER, MAX_COUNT):
+        bounds["exclusiveMaximum" if field.below else "maximum"] = _convert_bound(field.most)
+    return bounds
+
+
+def _convert_bound(bound: int | Fraction) -> int | float:
+    return bound if isinstance(bound, int) else float(bound)
+
+
+def _build_exact_number_schema(field: Field) -> dict[str, Any]:
+    return {"anyOf": [{"type": "number"} | _list_bounds(field), _NUMBER_TEXT_SCHEMA]}
+
+
+def _build_integer_schema(field: Field) -> dict[str, Any]:
+    return {"type": "integer"} | _list_bounds(field)
+
+
+def _build_float_schema(field: Field) -> dict[str, Any]:
+    return {"type": "number"} | _list_bounds(field)
+
+
+def _build_choice_schema(field: Field) -> dict[str, Any]:
+    """Build the schema of a choice: a number may be written as a text."""
+    words = [word for choice in field.choices for word in dict.fromkeys((choice, str(choice)))]
+    return {"enum": [*words, *field.aliases]}
+
+
+def _build_list_schema(field: Field) -> dict[str, Any]:
+    assert field.each is not None, "a list has a type of entries"
+    return {"type": "array", "items": build_field_schema(field.each)} | _list_entry_counts(field, "Items")
+
+
+def _build_map_schema(field: Field) -> dict[str, Any]:
+    """Build the schema of a table with an entry of one type for each name."""
+    assert field.each is not None, "a table has a type of entries"
+    entry = build_field_schema(field.each)
+    return {"type": "object", "additionalProperties": entry} | _list_entry_counts(field, "Properties")
+
+
+def _build_weights_schema(field: Field) -> dict[str, Any]:
+    assert field.each is not None, "weights have a type"
+    entry = {"type": "number"} | _list_bounds(field.each)
+    return {"type": "object", "additionalProperties": entry} | _list_entry_counts(field, "Properties")
+
+
+def _list_entry_counts(field: Field, noun: str) -> dict[str, int]:
+    if field.entries is None:
+        return {}
+    fewest, most = field.entries
+    counts = {f"min{noun}": fewest} if fewest else {}
+    return counts | ({f"max{noun}": most} if most != MAX_COUNT else {})
+
+
+def _build_record_schema(field: Field) -> dict[str, Any]:
+    properties = {name: build_field_schema(inner) for name, inner in field.fields.items()}
+    return _close_object(properties, _list_required(field.fields))
+
+
+def _build_variant_schema(field: Field) -> dict[str, Any]:
+    properties = {name: build_field_schema(inner) for name, inner in field.fields.items()}
+    return _close_object(properties, ()) | {"minProperties": 1, "maxProperties": 1}
+
+
+def _build_either_schema(field: Field) -> dict[str, Any]:
+    return {"anyOf": [build_field_schema(alternative) for alternative in field.alternatives]}
+
+
+def _build_labels_schema(field: Field) -> dict[str, Any]:
+    row = catalogue.JOB_TABLES["labels"]
+    return {"anyOf": [build_field_schema(row.fields["style"]), _build_table_schema(row)]}
+
+
+_KIND_SCHEMAS: dict[str, Callable[[Field], dict[str, Any]]] = {
+    "number": _build_exact_number_schema,
+    "whole": _build_integer_schema,
+    "integer": _build_integer_schema,
+    "float": _build_float_schema,
+    "decimal": _build_exact_number_schema,
+    "flag": lambda field: {"type": "boolean"},
+    "text": lambda field: {"type": "string"},
+    "path": lambda field: {"type": "string"},
+    "column": lambda field: {"type": "string"},
+    "choice": _build_choice_schema,
+    "value": lambda field: _SCALAR_SCHEMA,
+    "file": lambda field: {"type": "string"},
+    "list": _build_list_schema,
+    "table": _build_map_schema,
+    "weights": _build_weights_schema,
+    "record": _build_record_schema,
+    "variant": _build_variant_schema,
+    "either": _build_either_schema,
+    "grid": lambda field: {"type": "array", "minItems": 3, "maxItems": 3},
+    "range": lambda field: {"type": "array", "minItems": 2, "maxItems": 2},
+    "end": lambda field: _SCALAR_SCHEMA,
+    "matrix": lambda field: _close_object({"values": {"type": "array"}, "rows": {"type": "array"}}, ("values", "rows")),
+    "hierarchy": lambda field: {"type": ["string", "array", "object"]},
+    "labels": _build_labels_schema,
+}
+"""The schema of each kind of field that a job has."""
+
+
 def main(write: Callable[[str], Any] = sys.stdout.write) -> None:
+    """Print the schema."""
     write(format_schema())
 
 

@@ -45,10 +45,10 @@ import polars as pl
 
 from reticent.data.parsing import to_comparable
 from reticent.data.source import Source, collect_frame
+from reticent.exact_arithmetic import MAX_EXACT_INTEGER
 
 _NUMBER_PATTERN = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?")
 _MOMENT_PATTERN = re.compile(r"(\d{4}-\d{2}-\d{2})[ T](\d{2}:\d{2})(:\d{2})?(\.\d+)?")
-_MAX_EXACT_INTEGER = 2.0**53  # whole numbers up to here are exact in double precision
 
 
 def canonicalize(values: pl.Series) -> list[str]:
@@ -80,7 +80,7 @@ def _canonicalize_number(text: str) -> str:
     if text.lstrip("+-").isdecimal():
         return str(int(text)) if len(text) < 1000 else text
     number = float(text)
-    return str(int(number)) if abs(number) < _MAX_EXACT_INTEGER and number == int(number) else repr(number)
+    return str(int(number)) if abs(number) < MAX_EXACT_INTEGER and number == int(number) else repr(number)
 
 
 SAMPLE_SIZE = 1024  # combinations kept of each table

@@ -24,6 +24,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from reticent.catalogue import METHODS
 from reticent.data.cells import Cells
 from reticent.errors import JobError, PromiseUnreachable
 from reticent.exact_arithmetic import shares_at_most
@@ -34,15 +35,16 @@ from reticent.models.l_diversity import DistinctLDiversity, EntropyLDiversity, P
 from reticent.models.promise import Promises
 from reticent.randomness import Random
 from reticent.recipe.recipe import Recipe
-from reticent.validation import check_parameters
+from reticent.validation import check_parameters, document_parameters
 
 CUT_SHARES = ((1, 2), (3, 8), (5, 8))  # where a piece of the curve is tried
 Diversity = ProbabilisticLDiversity | DistinctLDiversity | EntropyLDiversity
 
 
+@document_parameters(METHODS["anatomy"])
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Anatomy(Method):
-    """`grouping`: rows that happen to be dealt together, or neighbours on the Hilbert curve."""
+    """Groups of rows with different sensitive values, which are published apart from the rows."""
 
     grouping: str = "random"
     name: ClassVar[str] = "anatomy"

@@ -21,6 +21,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
+from reticent.catalogue.fields import MAX_WEIGHT
 from reticent.data.cells import Cells
 from reticent.errors import ColumnError, JobError, PromiseUnreachable, quote_list, suggest
 from reticent.models.promise import (
@@ -35,6 +36,7 @@ from reticent.models.promise import (
 from reticent.models.rational_bounds import parse_fraction
 from reticent.randomness import Random
 from reticent.recipe.recipe import PreparedCells, Recipe
+from reticent.validation import make_weight_error
 
 
 def require_few_values(method: str, cells: Cells, column: int, max_values: int) -> None:
@@ -171,22 +173,9 @@ def _explain_broken_caps(column: str, totals: np.ndarray, caps: Caps) -> tuple[s
     return f"A value of {column!r} is rarer in the table than a group may have it.", "a weaker promise."
 
 
-MAX_WEIGHT = 10**9  # how much more one column may weigh than another
-
-
-def require_valid_weights(weights: Mapping[str, Any] | None) -> None:
-    """Refuse weights that are no numbers, or are negative or immoderate."""
-    if weights is not None and not isinstance(weights, Mapping):
-        raise JobError("weights must be a table of numbers by column.", attempt='{"age": 2}.')
-    for column, weight in (weights or {}).items():
-        name = f"The weight of {quote_list([column])}"
-        if isinstance(weight, str) or not 0 <= parse_fraction(weight, name) <= MAX_WEIGHT:
-            raise JobError(f"{name} must be a number from 0 to {MAX_WEIGHT:,}.", attempt="1 for an ordinary column.")
-
-
 def resolve_weights(names: Sequence[str], weights: Mapping[str, Any] | None) -> np.ndarray:
     """Return the weight of each quasi-identifier, 1 for one that is not named; at least one must be above 0."""
-    require_valid_weights(weights)
+    _require_valid_weights(weights)
     named_weights = dict(weights or {})
     for column in named_weights:
         if column not in names:
@@ -198,3 +187,13 @@ def resolve_weights(names: Sequence[str], weights: Mapping[str, Any] | None) -> 
     if len(resolved) and not resolved.sum() > 0:
         raise JobError("All weights are 0: no column's loss would count.", attempt="a weight above 0 for one column.")
     return resolved
+
+
+def _require_valid_weights(weights: Mapping[str, Any] | None) -> None:
+    """Refuse weights that are no numbers, or are negative or immoderate; those of a method of ours were checked before."""
+    if weights is not None and not isinstance(weights, Mapping):
+        raise JobError("weights must be a table of numbers by column.", attempt='{"age": 2}.')
+    for column, weight in (weights or {}).items():
+        name = f"The weight of {quote_list([column])}"
+        if isinstance(weight, str) or not 0 <= parse_fraction(weight, name) <= MAX_WEIGHT:
+            raise make_weight_error(column)

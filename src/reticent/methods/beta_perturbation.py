@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from reticent.catalogue import METHODS
 from reticent.data.cells import Cells
 from reticent.errors import ColumnError, InternalError, JobError, PromiseUnreachable, pluralize
 from reticent.kernels.redrawn_counts import count_perturbed
@@ -40,7 +41,7 @@ from reticent.models.promise import Promises
 from reticent.models.rational_bounds import Number
 from reticent.randomness import Random
 from reticent.recipe.recipe import PerturbedRecipe
-from reticent.validation import check_parameters
+from reticent.validation import check_parameters, document_parameters
 
 MATRIX_SCALE = 10**9  # entries are exact decimals of nine digits, as they are published
 IntegerMatrix = list[list[int]]
@@ -184,9 +185,10 @@ MAX_SENSITIVE_VALUES = 500  # different sensitive values: the matrix has as many
 MAX_OPTIMAL_VALUES = 100  # of them for the linear programme, which has their square of unknowns
 
 
+@document_parameters(METHODS["beta-perturbation"])
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BetaPerturbation(Method):
-    """`conditioning` is for `optimal`: how well the matrix can be inverted, as a share of what the rank-one matrix has."""
+    """Redraws every sensitive value by a matrix."""
 
     matrix: str = "rank-one"
     conditioning: Fraction = Fraction(1, 2)

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from reticent.catalogue import METHODS
 from reticent.data.cells import Cells
 from reticent.errors import JobError, PromiseUnreachable, pluralize
 from reticent.exact_arithmetic import as_ratio
@@ -39,7 +40,7 @@ from reticent.models.promise import Caps, Promises, merge_caps
 from reticent.models.rational_bounds import Number
 from reticent.randomness import Random
 from reticent.recipe.recipe import Recipe
-from reticent.validation import check_parameters
+from reticent.validation import check_parameters, document_parameters
 
 WHOLE_SHARE = Fraction(1)
 
@@ -168,12 +169,10 @@ TIGHTER_SHARES = (
 )  # shares tried where one class is left; 0: a value each
 
 
+@document_parameters(METHODS["burel"])
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Burel(Method):
-    """`fill`: neighbours along the Hilbert curve, or by exact distance.  `axes`: stretched to one length, or one step per value.
-
-    `share` of its cap is what a bucket may use: all of it as printed; less leaves room for halves that are not quite in proportion.
-    """
+    """Buckets of sensitive values, and classes of neighbours that draw from each (BUREL)."""
 
     fill: str = "curve"
     axes: str = "stretched"

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, ClassVar, Protocol
 
 import numpy as np
 
+from reticent.catalogue import METHODS
 from reticent.data.cells import Cells
 from reticent.data.domain import Domain, TreeDomain
 from reticent.errors import JobError, PromiseUnreachable, pluralize
@@ -39,7 +40,7 @@ from reticent.models.rational_bounds import Number
 from reticent.models.t_closeness import TCloseness
 from reticent.randomness import Random
 from reticent.recipe.recipe import Recipe
-from reticent.validation import check_parameters
+from reticent.validation import check_parameters, document_parameters
 
 BucketValues = list[list[int]]
 
@@ -208,9 +209,10 @@ MAX_SENSITIVE_VALUES = 1_000  # different sensitive values
 MAX_ORDERED_VALUES = 5_000  # of them where the distance is that of ranks, which costs less
 
 
+@document_parameters(METHODS["sabre"])
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sabre(Method):
-    """`share` of t is for the buckets; `fill` and `axes` as in BUREL."""
+    """Buckets of sensitive values within a share of t, and classes of neighbours that draw from each (SABRE)."""
 
     share: Fraction = Fraction(3, 4)
     fill: str = "curve"

@@ -43,6 +43,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
+from reticent.catalogue import PROMISES
 from reticent.data.cells import Cells
 from reticent.data.domain import Domain, RangeDomain, TreeDomain
 from reticent.errors import JobError, PromiseUnreachable
@@ -67,11 +68,12 @@ from reticent.models.rational_bounds import (
     find_fraction_below_real,
     is_at_most_log,
 )
-from reticent.validation import check_parameters
+from reticent.validation import check_parameters, document_parameters
 
 RATIO_ROUNDING = 2.0**-50  # more than what three roundings to 53 bits, and those of the comparison, can make of it
 
 
+@document_parameters(PROMISES["beta-likeness"])
 @dataclass(frozen=True, slots=True)
 class BetaLikeness(Promise):
     """No group lifts a value of frequency p above p * (1 + min(beta, -ln p))."""
@@ -299,6 +301,7 @@ class _FamilyReference:
         return fine
 
 
+@document_parameters(PROMISES["proximity-beta-likeness"])
 @dataclass(frozen=True, slots=True)
 class ProximityLikeness(Promise):
     """beta-likeness of the rows in every window of a width."""
@@ -357,6 +360,7 @@ def list_windows(positions: list[Fraction], width: Fraction) -> list[tuple[int, 
     return sorted((first, last) for first, last in windows if first <= last)
 
 
+@document_parameters(PROMISES["semantic-beta-likeness"])
 @dataclass(frozen=True, slots=True)
 class SemanticLikeness(Promise):
     """beta-likeness of the nodes at one level of the sensitive column's hierarchy."""

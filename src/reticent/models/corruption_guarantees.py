@@ -37,7 +37,7 @@ from reticent.catalogue import PROMISES
 from reticent.errors import PromiseUnreachable
 from reticent.models.promise import Promise
 from reticent.models.rational_bounds import Number
-from reticent.validation import accept_parameter, check_parameters
+from reticent.validation import accept_parameter, check_parameters, document_parameters
 
 GUARANTEE_SCALE = 10**6  # guarantees are rounded up, and p down, at this many parts
 
@@ -159,6 +159,7 @@ def find_largest_p(holds: Callable[[Fraction], bool]) -> Fraction | None:
     return Fraction(low, GUARANTEE_SCALE) if low else None
 
 
+@document_parameters(PROMISES["delta-growth"])
 @dataclass(frozen=True, slots=True)
 class DeltaGrowth(Promise):
     """Posterior less prior is at most delta."""
@@ -196,6 +197,7 @@ def validate_skew(value: object, name: str) -> Fraction:
     return accept_parameter(PROMISES["rho-guarantee"].fields["lambda"], value, "lambda", name)
 
 
+@document_parameters(PROMISES["rho-guarantee"])
 @dataclass(frozen=True, slots=True)
 class RhoGuarantee(Promise):
     """A belief of at most rho1 becomes one of at most rho2."""

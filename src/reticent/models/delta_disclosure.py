@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from reticent.catalogue import PROMISES
 from reticent.exact_arithmetic import as_ratio, is_whole
 from reticent.models.promise import (
     Caps,
@@ -39,9 +40,10 @@ from reticent.models.rational_bounds import (
     find_fraction_below_real,
     is_at_most_log,
 )
-from reticent.validation import check_parameters
+from reticent.validation import check_parameters, document_parameters
 
 
+@document_parameters(PROMISES["delta-disclosure"])
 @dataclass(frozen=True, slots=True)
 class DeltaDisclosure(Promise):
     """|log(q / p)| < delta for every value."""

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from reticent import validation
+from reticent.catalogue import PROMISES
 from reticent.data.cells import Cells
 from reticent.data.population import count_population, locate_values
 from reticent.kernels.cover_counts import count_covered
@@ -39,9 +40,10 @@ from reticent.models.promise import (
     make_upper_caps,
 )
 from reticent.models.rational_bounds import Number, find_fraction_below
-from reticent.validation import check_parameters
+from reticent.validation import check_parameters, document_parameters
 
 
+@document_parameters(PROMISES["alpha-k-anonymity"])
 @dataclass(frozen=True, slots=True)
 class AlphaKAnonymity(Promise):
     """size >= k and count <= alpha * size for every value."""
@@ -74,6 +76,7 @@ class AlphaKAnonymity(Promise):
         ]
 
 
+@document_parameters(PROMISES["k-anonymity"])
 @dataclass(frozen=True, slots=True)
 class KAnonymity(Promise):
     """size >= k."""
@@ -91,6 +94,7 @@ class KAnonymity(Promise):
         return [Caps(len(totals), least_size=self.k)]
 
 
+@document_parameters(PROMISES["k-map"])
 @dataclass(frozen=True, slots=True)
 class KMap(Promise):
     """Each group's labels cover at least k rows of `population`: a path, a `Source` or a frame."""
@@ -101,7 +105,6 @@ class KMap(Promise):
     needs_sensitive: ClassVar[bool] = False
     union_closed: ClassVar[bool] = True
     labels: ClassVar[str] = "nodes"
-    paths: ClassVar[tuple[str, ...]] = ("population",)
 
     def __post_init__(self) -> None:
         check_parameters(self)

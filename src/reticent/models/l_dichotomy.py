@@ -17,13 +17,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from reticent.catalogue import PROMISES
 from reticent.errors import JobError
 from reticent.models.promise import Promise
-from reticent.validation import check_parameters
+from reticent.validation import check_parameters, document_parameters
 
 SOUND_KINDS = ("calibrated", "safe")  # kinds of suppression whose posterior of which value led is at most 1/l
 
 
+@document_parameters(PROMISES["l-dichotomy"])
 @dataclass(frozen=True, slots=True)
 class LDichotomy(Promise):
     """Of the published values at least l could have been the most frequent one, each with a posterior of at most 1/l."""

@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from reticent.catalogue import PROMISES
 from reticent.data.cells import Cells
 from reticent.exact_arithmetic import as_ratio, shares_at_least, shares_at_most
 from reticent.models.promise import (
@@ -44,9 +45,10 @@ from reticent.models.promise import (
     resolve_totals,
 )
 from reticent.models.rational_bounds import Number, compute_log_sum_sign, find_fraction_below
-from reticent.validation import check_parameters
+from reticent.validation import check_parameters, document_parameters
 
 
+@document_parameters(PROMISES["distinct-l-diversity"])
 @dataclass(frozen=True, slots=True)
 class DistinctLDiversity(Promise):
     """The number of values that occur is >= l."""
@@ -64,6 +66,7 @@ class DistinctLDiversity(Promise):
         return [Caps(len(totals), least_size=self.l, least_distinct=self.l, null=null)]
 
 
+@document_parameters(PROMISES["entropy-l-diversity"])
 @dataclass(frozen=True, slots=True)
 class EntropyLDiversity(Promise):
     """Entropy >= ln l."""
@@ -133,6 +136,7 @@ def _is_diverse_exactly(counts: np.ndarray, size: int, l: Fraction) -> bool:  # 
     return compute_log_sum_sign(terms + [(int(c), -int(c)) for c in counts if c]) >= 0
 
 
+@document_parameters(PROMISES["probabilistic-l-diversity"])
 @dataclass(frozen=True, slots=True)
 class ProbabilisticLDiversity(Promise):
     """count <= size / l for every value."""
@@ -158,6 +162,7 @@ class ProbabilisticLDiversity(Promise):
         ]
 
 
+@document_parameters(PROMISES["recursive-l-diversity"])
 @dataclass(frozen=True, slots=True)
 class RecursiveLDiversity(Promise):
     """The most frequent value is at most c times as frequent as all from the l-th on together."""

@@ -26,10 +26,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from reticent.catalogue import PROMISES
 from reticent.errors import InternalError
 from reticent.models.promise import Promise
 from reticent.models.rational_bounds import Number
-from reticent.validation import check_parameters
+from reticent.validation import check_parameters, document_parameters
 
 NEAREST_MODEL_PARAMETERS: dict[str, tuple[str, ...]] = {
     "probabilistic-l-diversity": ("l",),
@@ -38,6 +39,7 @@ NEAREST_MODEL_PARAMETERS: dict[str, tuple[str, ...]] = {
 }
 
 
+@document_parameters(PROMISES["p-privacy"])
 @dataclass(frozen=True, slots=True)
 class PPrivacy(Promise):
     """Of the value of a person in a group the release says only that it follows the group's target distribution."""
@@ -49,7 +51,6 @@ class PPrivacy(Promise):
     column: str | None = None
     name: ClassVar[str] = "p-privacy"
     needs_sensitive: ClassVar[bool] = True
-    paths: ClassVar[tuple[str, ...]] = ("target.file",)
 
     if TYPE_CHECKING:  # what may be given; the fields are what is kept
 

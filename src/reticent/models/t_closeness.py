@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from reticent.catalogue import PROMISES
 from reticent.data.cells import Cells
 from reticent.data.domain import Domain, TreeDomain
 from reticent.errors import JobError
@@ -32,9 +33,10 @@ from reticent.models.promise import (
     resolve_totals,
 )
 from reticent.models.rational_bounds import Number
-from reticent.validation import check_parameters
+from reticent.validation import check_parameters, document_parameters
 
 
+@document_parameters(PROMISES["t-closeness"])
 @dataclass(frozen=True, slots=True)
 class TCloseness(Promise):
     """EMD(group, table) <= t for the ground distance named."""

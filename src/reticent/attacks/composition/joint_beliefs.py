@@ -34,6 +34,7 @@ import numpy as np
 from reticent.attacks.beliefs import Beliefs, list_stretches
 from reticent.attacks.group_membership import GroupMembership, find_linked_points
 from reticent.attacks.scoring import Guesses
+from reticent.attacks.step_limit import StepLimit
 from reticent.data.cells import find_distinct_rows
 
 MAX_BALANCING_ROUNDS = 200
@@ -320,13 +321,13 @@ def _count_joint_component(
         [place[release, group] for release, group in enumerate(row) if (release, group) in place]
         for row in atoms.tolist()
     ]
-    counter = StepCounter(steps)
+    counter = StepLimit(steps, TooManyJointStates)
     try:
         beliefs = _count_joint_tables(sizes, links, tuple(held), counter)
     except TooManyJointStates:
-        return {}, counter.steps
+        return {}, counter.taken
     rows = [_expand_to_all_values(row, values, parts[0].counts.shape[1]) for row in beliefs]
-    return {int(point): rows[atom] for point, atom in zip(points, of_atom, strict=True)}, counter.steps
+    return {int(point): rows[atom] for point, atom in zip(points, of_atom, strict=True)}, counter.taken
 
 
 def _expand_to_all_values(row: list[Fraction], occurring: np.ndarray, values: int) -> list[Fraction]:
@@ -337,21 +338,8 @@ def _expand_to_all_values(row: list[Fraction], occurring: np.ndarray, values: in
     return found
 
 
-class StepCounter:
-    """Counts steps, until they are too many."""
-
-    def __init__(self, most: int):
-        self.most = most
-        self.steps = 0
-
-    def step(self) -> None:
-        self.steps += 1
-        if self.steps > self.most:
-            raise TooManyJointStates
-
-
 def _count_joint_tables(
-    sizes: list[int], links: list[list[int]], held: GroupState, counter: StepCounter
+    sizes: list[int], links: list[list[int]], held: GroupState, counter: StepLimit
 ) -> list[list[Fraction]]:
     """Compute (atoms, values): forward over the atoms, then backward; a state is what is left in each group."""
     layers: list[dict[GroupState, int]] = [{held: 1}]
@@ -382,7 +370,7 @@ def _count_joint_tables(
 
 
 def _split_atom(
-    state: GroupState, groups: list[int], size: int, counter: StepCounter
+    state: GroupState, groups: list[int], size: int, counter: StepLimit
 ) -> Iterator[tuple[tuple[int, ...], int, GroupState]]:
     """List how many of an atom's people may have each value, in how many ways, and what is then left in the groups."""
     room = [min(state[group][value] for group in groups) for value in range(len(state[0]))]

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from reticent.catalogue import METHODS
 from reticent.data.cells import Cells
 from reticent.data.domain import Domain
 from reticent.errors import JobError, suggest
@@ -45,7 +46,7 @@ def group_cells(cells: Cells, group_by: Any, k: int | None, rng: Random) -> Cell
     if group_by is None:
         return CellGrouping(np.zeros(len(cells), np.int64), ("all",))
     if group_by == "mondrian":
-        return _group_by_mondrian(cells, k or 10, rng)
+        return _group_by_mondrian(cells, k or METHODS["distribution"].fields["k"].implied, rng)
     edges_by_column: Mapping[str, Sequence[Any]] = (
         group_by
         if isinstance(group_by, Mapping)

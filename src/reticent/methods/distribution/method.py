@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from reticent.catalogue import METHODS
 from reticent.data.cells import Cells
 from reticent.errors import JobError
 from reticent.exact_arithmetic import floor_shares
@@ -30,16 +31,15 @@ from reticent.models.promise import Promises
 from reticent.models.rational_bounds import Number
 from reticent.randomness import Random
 from reticent.recipe.recipe import GroupTable, TransformedRecipe
-from reticent.validation import check_parameters
+from reticent.validation import check_parameters, document_parameters
 
 
+@document_parameters(METHODS["distribution"])
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Distribution(Method):
-    """`fakes` below 1 is a share of each group's size (section 6.2), otherwise a number of fakes for each group.
+    """Sensitive values among fakes, generalized and permuted so that a group shows its target.
 
-    `group_by` is a list of columns, a table of bands ({ age = [18, 40, 65] }, an empty list: each value), or "mondrian" with `k`;
-    left out, all rows are one group.  `size` is that of a subgroup for `within` "hilbert", found by `workload` where left out: a table
-    of columns, each with the share of its values that a question's range covers ({ age = 0.2 }).
+    A share of fakes is that of section 6.2.
     """
 
     group_by: Any = None

@@ -28,11 +28,12 @@ from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
+from reticent.catalogue import METHODS
 from reticent.data.cells import Cells
 from reticent.data.domain import Domain, RangeDomain
 from reticent.kernels.mondrian_loss import weigh_cuts
 from reticent.kernels.mondrian_median import place_median_cuts
-from reticent.methods.base import Method, bind_reachable_promises, require_valid_weights, resolve_weights
+from reticent.methods.base import Method, bind_reachable_promises, resolve_weights
 from reticent.methods.mondrian.nodes import (
     Acceptance,
     CutMask,
@@ -45,7 +46,7 @@ from reticent.methods.mondrian.nodes import (
 from reticent.models.promise import BoundPromises, CountCappedPromise, GroupCheckedPromise, Promises
 from reticent.randomness import Random
 from reticent.recipe.recipe import Recipe
-from reticent.validation import check_parameters
+from reticent.validation import check_parameters, document_parameters
 
 FIRST_CANDIDATES = 32
 CANDIDATE_GROWTH = 16  # candidates judged at first, and how many times more in each further round
@@ -86,15 +87,10 @@ def plan_blind_cuts(
         size = size * 5 // 4 + 1
 
 
+@document_parameters(METHODS["mondrian"])
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mondrian(Method):
-    """`cuts` "loss" weighs every cut by the loss it leaves; "median" is the paper's, with or without `fallback` to the
-    next widest column; "blind" looks at no sensitive value but to find how large groups must be.  `labels` "sets"
-    publishes the exact values of a group instead of their common ancestor; by default the labels are what the promises
-    need, and "nodes" where they need nothing. `thorough` (loss only) tries the best four cuts of every node one level
-    ahead: less loss in about four times the time. `weights` is how much the loss of each column counts; 1 for a column
-    that is not named.
-    """
+    """Cuts groups in two, one column at a time, as long as both sides keep every promise."""
 
     cuts: Literal["loss", "median", "blind"] = "loss"
     fallback: bool = True
@@ -109,7 +105,6 @@ class Mondrian(Method):
 
     def __post_init__(self) -> None:
         check_parameters(self, as_given=("weights",))
-        require_valid_weights(self.weights)
 
     def plan(self, cells: Cells, promises: Promises, rng: Random) -> Recipe:
         """Cut until no cut keeps the promises; nothing is drawn."""

@@ -24,9 +24,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from reticent.catalogue import METHODS
 from reticent.data.cells import Cells
 from reticent.errors import JobError
-from reticent.methods.base import Method, bind_reachable_promises, require_valid_weights
+from reticent.methods.base import Method, bind_reachable_promises
 from reticent.methods.mondrian import Mondrian
 from reticent.methods.mosaic import segments
 from reticent.methods.mosaic.initial_groups import make_initial_tiling
@@ -38,7 +39,7 @@ from reticent.models.promise import BoundPromises, CountCappedPromise, GroupChec
 from reticent.randomness import Random
 from reticent.recipe.group_labels import merge_equal_labels
 from reticent.recipe.recipe import Recipe
-from reticent.validation import check_parameters
+from reticent.validation import check_parameters, document_parameters
 
 MAX_GROUPS_MERGED_AT_ONCE = 256
 MAX_NEAR_GROUPS = 400
@@ -144,11 +145,12 @@ def _renumber_groups(tiling: Tiling, number: np.ndarray) -> Tiling:
     return make_tiling(tiling.cell, np.repeat(number, np.diff(tiling.starts)), tiling.quota)
 
 
+@document_parameters(METHODS["mosaic"])
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mosaic(Method):
-    """`effort` is "quick", "balanced", "thorough" (counted in work, so repeatable by seed) or a number of CPU seconds;
-    `weights` is how much the loss of each column counts, 1 for a column that is not named; `threads` never changes the
-    result.
+    """Searches for the groups of least loss, by local recoding.
+
+    Effort by a word is counted in work, so that a seed repeats it.
     """
 
     effort: str | int | float = "balanced"
@@ -162,7 +164,6 @@ class Mosaic(Method):
 
     def __post_init__(self) -> None:
         check_parameters(self, as_given=("effort", "weights"))
-        require_valid_weights(self.weights)
 
     def refuse(self, promises: Promises) -> None:
         """Refuse promises that merging breaks, before any data is read: groups with equal labels are one group to a recipient."""

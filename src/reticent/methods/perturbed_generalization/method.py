@@ -21,10 +21,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from reticent.catalogue import METHODS
 from reticent.data.cells import Cells
 from reticent.data.columns import Column
 from reticent.exact_arithmetic import as_ratio
-from reticent.methods.base import Method, require_valid_weights
+from reticent.methods.base import Method
 from reticent.methods.perturbed_generalization.calibration import (
     find_largest_retention,
     require_one_row_per_person,
@@ -43,7 +44,7 @@ from reticent.models.promise import Promises, order_rows_by_group
 from reticent.models.rational_bounds import Number
 from reticent.randomness import Random
 from reticent.recipe.recipe import Recipe, SampledRecipe, SamplingMechanism
-from reticent.validation import check_parameters
+from reticent.validation import check_parameters, document_parameters
 
 
 def perturb_codes(codes: np.ndarray, p: Fraction, domain: int, rng: np.random.Generator) -> np.ndarray:
@@ -73,17 +74,10 @@ def draw_rows(cells: Cells, group_of_cell: np.ndarray, rng: np.random.Generator)
     return first[cell] + (place - (until[entry] - cells.counts[cell])), cell
 
 
-DEFAULT_K = 6
-
-
+@document_parameters(METHODS["perturbed-generalization"])
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PerturbedGeneralization(Method):
-    """`p` left out is the largest that keeps every promise.  `k` is the least group, or `s` the share of rows to publish.
-
-    `domain` lists the values that the sensitive column can hold where no hierarchy, order or domain of the column does.
-    `cuts` and `weights` are mondrian's; `categories` are the classes that specialization looks at: lists of sensitive
-    values, one list for each class.
-    """
+    """One row of each group, its labels the group's and its sensitive value perturbed."""
 
     p: Fraction | None = None
     k: int | None = None
@@ -115,9 +109,8 @@ class PerturbedGeneralization(Method):
 
     def __post_init__(self) -> None:
         if self.k is None and self.s is None:
-            object.__setattr__(self, "k", DEFAULT_K)
+            object.__setattr__(self, "k", METHODS[self.name].fields["k"].implied)
         check_parameters(self, as_given=("weights",))
-        require_valid_weights(self.weights)
 
     def require_columns(self, columns: Mapping[str, Column]) -> None:
         """Refuse, before any row is read, a sensitive column without a declared domain, and several rows of a person."""

@@ -27,6 +27,7 @@ from typing import Any, ClassVar, TypeGuard
 
 import numpy as np
 
+from reticent.catalogue import STAGES
 from reticent.data.cells import Cells
 from reticent.errors import JobError, PromiseUnreachable, RequestError, pluralize
 from reticent.exact_arithmetic import products_at_most
@@ -43,7 +44,7 @@ from reticent.models.l_diversity import ProbabilisticLDiversity
 from reticent.models.promise import Promises
 from reticent.randomness import Random
 from reticent.recipe.recipe import PreparedCells
-from reticent.validation import check_parameters
+from reticent.validation import check_parameters, document_parameters
 
 SUPPRESSION_KINDS: dict[str, SuppressionKind] = {
     kind.name: kind
@@ -54,9 +55,10 @@ MAX_PEOPLE = 10**12  # rows that counts may add up to
 MAX_DRAWN_ROWS = 10**9  # what NumPy's hypergeometric draws from
 
 
+@document_parameters(STAGES["suppression"])
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suppression:
-    """`l` as in l-diversity; `column` where several are sensitive; `acknowledge` lets `unsafe` pass."""
+    """Withholds rows before a method plans, so that the most frequent value cannot be told."""
 
     l: int
     kind: str = "calibrated"

@@ -39,7 +39,7 @@ from reticent.models.background_knowledge.distances import WHOLE_BANDWIDTH, Band
 from reticent.models.background_knowledge.posteriors import compute_js_divergence, smooth_beliefs
 from reticent.models.promise import NO_VALUE, CandidateGroups, GroupCheck, Promise, Totals, list_excluded_values
 from reticent.models.rational_bounds import Number, parse_fraction
-from reticent.validation import accept_parameter, check_parameters
+from reticent.validation import accept_parameter, check_parameters, document_parameters
 
 LN2 = 0.6931471805599453
 _CERTAIN_PRIORS_CACHE: WeakKeyDictionary[Cells, dict[str, list[int]]] = WeakKeyDictionary()
@@ -332,6 +332,7 @@ def _format_bandwidth(bandwidth: Bandwidth) -> Any:
     return bandwidth if bandwidth == WHOLE_BANDWIDTH else float(bandwidth)
 
 
+@document_parameters(PROMISES["bt-privacy"])
 @dataclass(frozen=True, slots=True)
 class BTPrivacy(Promise):
     """An adversary of this bandwidth moves no belief by more than t."""
@@ -347,7 +348,6 @@ class BTPrivacy(Promise):
     name: ClassVar[str] = "bt-privacy"
     needs_sensitive: ClassVar[bool] = True
     union_closed: ClassVar[bool] = False
-    paths: ClassVar[tuple[str, ...]] = ("distances.*",)
     labels: ClassVar[str] = "sets"
     whole_table: ClassVar[bool] = True
 
@@ -393,6 +393,7 @@ class BTPrivacy(Promise):
         return [propose_skyline(self, groups, planned)]
 
 
+@document_parameters(PROMISES["skyline"])
 @dataclass(frozen=True, slots=True)
 class Skyline(Promise):
     """Each point { bandwidth, t } is a promise of (B,t)-privacy."""
@@ -407,7 +408,6 @@ class Skyline(Promise):
     name: ClassVar[str] = "skyline"
     needs_sensitive: ClassVar[bool] = True
     union_closed: ClassVar[bool] = False
-    paths: ClassVar[tuple[str, ...]] = ("distances.*",)
     labels: ClassVar[str] = "sets"
     whole_table: ClassVar[bool] = True
 
