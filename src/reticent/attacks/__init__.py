@@ -52,7 +52,7 @@ def attack(
     quasi: Iterable[str] | None = None,
     sensitive: Iterable[str] | None = None,
     hierarchy: Mapping[str, Any] | None = None,
-    **how: Any,
+    **options: Any,
 ) -> Any:
     """Attack a release as the adversary of that name, who knows the quasi-identifiers of every row of the source.
 
@@ -61,7 +61,7 @@ def attack(
     frame that another tool made needs the roles of its columns: a `job`, or `quasi`, `sensitive` and `hierarchy`.
     """
     roles = {"job": job, "quasi": quasi, "sensitive": sensitive, "hierarchy": hierarchy}
-    return run_attack(release, source, name, missing=missing, roles=roles, how=how)
+    return run_attack(release, source, name, missing=missing, roles=roles, options=options)
 
 
 def run_attack(
@@ -71,11 +71,11 @@ def run_attack(
     *,
     missing: tuple[str, ...],
     roles: Mapping[str, Any],
-    how: dict[str, Any],
+    options: dict[str, Any],
     control: bool = True,
     shared: dict[str, Any] | None = None,
 ) -> Any:
-    """Run one attack; `roles` describe a plain table, `how` are the attack's own options.
+    """Run one attack; `roles` describe a plain table, `options` are the attack's own.
 
     `shared` holds what several attacks on one release and one source compute alike.  Without `control` the control is
     left out for an attack that has none of its own.
@@ -85,17 +85,17 @@ def run_attack(
     if name not in ATTACKS:
         raise RequestError(f"There is no attack {name!r}.", attempt=suggest(str(name), ATTACKS))
     function = catalogue.load_object(ATTACKS[name].function)
-    require_known_options(how, ATTACKS[name].options, f"The attack {name!r}")
+    require_known_options(options, ATTACKS[name].options, f"The attack {name!r}")
     if hasattr(release, "to_attack_target"):
-        if how.get("others") is not None:
+        if options.get("others") is not None:
             raise RequestError(
                 "A plan is attacked for the people that it was made for alone.",
                 attempt="rt.publish(...) first, or leaving others out.",
             )
-        return _run_with_control(name, _observe_plan(release, source, name), how, control)
+        return _run_with_control(name, _observe_plan(release, source, name), options, control)
     foreign = is_plain_table(release)
     if not ATTACKS[name].needs_source:
-        return function(_open_release(_require_plain_table_attack(release, name) if foreign else release), **how)
+        return function(_open_release(_require_plain_table_attack(release, name) if foreign else release), **options)
     shared = {} if shared is None else shared
     if "targets" not in shared:
         shared["targets"] = _resolve_targets(release, source, roles["job"], missing, name)
@@ -107,31 +107,31 @@ def run_attack(
         if "people" not in shared:
             shared["people"] = observe_plain_table(table, source, missing=missing, **roles)
         people = shared["people"]
-        how = {**how, **_observe_others(release, people, how.get("others"), source, missing, roles, naming)}
-        return _add_person_counts(_run_with_control(name, people, how, control), people)
+        options = {**options, **_observe_others(release, people, options.get("others"), source, missing, roles, naming)}
+        return _add_person_counts(_run_with_control(name, people, options, control), people)
     _require_no_roles(roles)
     if ATTACKS[name].reads_people:
         opened = _open_release(release)
-        found = function(opened, source, missing=missing, **how)
+        outcome = function(opened, source, missing=missing, **options)
         if opened.manifest.rows_per_person == 1:
-            return found
+            return outcome
         if "persons" not in shared:
             shared["persons"] = count_persons(source, naming, missing)
-        return replace(found, rows_per_person=opened.manifest.rows_per_person, persons=shared["persons"])
+        return replace(outcome, rows_per_person=opened.manifest.rows_per_person, persons=shared["persons"])
     people = observe(release, source, missing=missing, naming=naming)
-    how = {**how, **_observe_others(release, people, how.get("others"), source, missing, None, naming)}
-    return _add_person_counts(_run_with_control(name, people, how, control), people)
+    options = {**options, **_observe_others(release, people, options.get("others"), source, missing, None, naming)}
+    return _add_person_counts(_run_with_control(name, people, options, control), people)
 
 
-def _add_person_counts(found: Any, people: Any) -> Any:
+def _add_person_counts(outcome: Any, people: Any) -> Any:
     """Return the same outcome, with how many rows a person has and how many persons there are."""
     if people.rows_per_person == 1:
-        return found
+        return outcome
     persons = None if people.persons is None else people.persons.count
-    return replace(found, rows_per_person=people.rows_per_person, persons=persons)
+    return replace(outcome, rows_per_person=people.rows_per_person, persons=persons)
 
 
-def _run_with_control(name: str, people: Any, how: Mapping[str, Any], control: bool = True) -> Any:
+def _run_with_control(name: str, people: Any, options: Mapping[str, Any], control: bool = True) -> Any:
     """Run the attack and, unless it has its own, its control: the same adversary where groups hold shuffled values.
 
     Where each target is guessed apart, the control is that of at most MAX_CONTROL_POINTS combinations of
@@ -144,15 +144,15 @@ def _run_with_control(name: str, people: Any, how: Mapping[str, Any], control: b
     from reticent.attacks.target import make_silent_target, sample_points
 
     function = catalogue.load_object(ATTACKS[name].function)
-    found = function(people, **how)
-    if not control or found.to_dict()["control"] is not None:
-        return found
+    outcome = function(people, **options)
+    if not control or outcome.to_dict()["control"] is not None:
+        return outcome
     if not ATTACKS[name].independent_targets and len(people.points) > MAX_POINTS_WITH_CONTROL:
-        return found
+        return outcome
     tried = sample_points(people, MAX_CONTROL_POINTS) if ATTACKS[name].independent_targets else people
-    other = function(make_silent_target(tried, np.random.default_rng(0)), **how)
+    other = function(make_silent_target(tried, np.random.default_rng(0)), **options)
     return replace(
-        found, control=(other.success, *compute_wilson_interval(round(other.success * other.targets), other.targets))
+        outcome, control=(other.success, *compute_wilson_interval(round(other.success * other.targets), other.targets))
     )
 
 
@@ -163,8 +163,8 @@ def _resolve_targets(
     if source is None:
         why = f"The attack {name!r} needs the data that the release was made from: its targets."
         raise RequestError(why, attempt="source=..., --source DATA.")
-    given, frame = resolve_source(release, source, job, missing=missing)
-    return (given if frame is None else frame), given.missing
+    resolved, frame = resolve_source(release, source, job, missing=missing)
+    return (resolved if frame is None else frame), resolved.missing
 
 
 def _observe_others(
@@ -215,8 +215,8 @@ def _observe_plan(plan: Any, source: Any, name: str) -> Any:
     if source is not None:
         raise RequestError("A plan knows the people that it was made for.", attempt="leaving the source out.")
     row = ATTACKS[name]
-    asked = signature(catalogue.load_object(row.function)).parameters.get("source")
-    if not row.needs_source or (asked is not None and asked.default is asked.empty):
+    parameter = signature(catalogue.load_object(row.function)).parameters.get("source")
+    if not row.needs_source or (parameter is not None and parameter.default is parameter.empty):
         raise RequestError(f"The attack {name!r} reads a release's files.", attempt="rt.publish(...) first.")
     return plan.to_attack_target()
 

@@ -63,7 +63,9 @@ def _read_prior(prior: Any) -> pl.DataFrame:
     return collect_frame(scan_source(Source(path=str(prior))), "Reading the beliefs")
 
 
-def _apply_listed_beliefs(target: AttackTarget, beliefs: np.ndarray, table: pl.DataFrame, without: int) -> np.ndarray:
+def _apply_listed_beliefs(
+    target: AttackTarget, beliefs: np.ndarray, table: pl.DataFrame, excluded_value: int
+) -> np.ndarray:
     names = [*(domain.name for domain in target.quasi), target.sensitive.name, BELIEF_COLUMN]
     if lacking := [name for name in names if name not in table.columns]:
         raise RequestError(
@@ -88,7 +90,7 @@ def _apply_listed_beliefs(target: AttackTarget, beliefs: np.ndarray, table: pl.D
     ):
         if belief is None or not 0 <= belief <= 1:
             raise RequestError("A belief is a number from 0 to 1.")
-        if value != without:
+        if value != excluded_value:
             listed.setdefault(point, {})[value] = belief
     for point, point_beliefs in listed.items():
         beliefs[point] = _scale_unlisted_beliefs(beliefs[point], point_beliefs)
@@ -241,9 +243,9 @@ def _attack_as_adversary(
     assert cells is not None
     knowledge.check(cells, 0)
     worst_view = None
-    for without in list_excluded_values(cells.totals(0), cells.sensitive[0].null_code):
+    for excluded_value in list_excluded_values(cells.totals(0), cells.sensitive[0].null_code):
         view = _attack_view(
-            target, entries, BackgroundAdversary(cells, 0, knowledge, without), inference, prior, t, scale
+            target, entries, BackgroundAdversary(cells, 0, knowledge, excluded_value), inference, prior, t, scale
         )
         if worst_view is None:
             worst_view = view

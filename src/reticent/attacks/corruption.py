@@ -171,11 +171,11 @@ def read_people(people: Any, missing: Sequence[str] = ()) -> pl.DataFrame:
     return collect_frame(scan_source(source, None if is_path else people), "Reading the people")
 
 
-def require_columns(people: pl.DataFrame, columns: Sequence[str], what: str) -> None:
+def require_columns(people: pl.DataFrame, columns: Sequence[str], table_name: str) -> None:
     lacking = [name for name in columns if name not in people.columns]
     if lacking:
         raise RequestError(
-            f"The {what} lacks {pluralize(len(lacking), 'column')}: {quote_list(lacking)}.",
+            f"The {table_name} lacks {pluralize(len(lacking), 'column')}: {quote_list(lacking)}.",
             attempt="a table with every quasi-identifier of the release.",
         )
 
@@ -383,15 +383,15 @@ class SampledTarget:
         """Return places in the domain; -1 for a null, which stands for an extraneous person."""
         place = {text: position for position, text in enumerate(self.domain)}
         texts = values.cast(pl.String)
-        found = texts.replace_strict(place, default=-1, return_dtype=pl.Int64).to_numpy()
-        if ((found < 0) & ~texts.is_null().to_numpy()).any():
+        value_codes = texts.replace_strict(place, default=-1, return_dtype=pl.Int64).to_numpy()
+        if ((value_codes < 0) & ~texts.is_null().to_numpy()).any():
             raise RequestError(f"Column {self.sensitive.name!r} holds values that are not in the release's domain.")
-        return found
+        return value_codes
 
-    def find_crucial_rows(self, people: pl.DataFrame, what: str) -> np.ndarray:
+    def find_crucial_rows(self, people: pl.DataFrame, table_name: str) -> np.ndarray:
         """Find the row that covers each of the people (step A1), -1 for none."""
         quasi = self.release.manifest.find_columns_with_role(Role.QUASI)
-        require_columns(people, [entry.name for entry in quasi], what)
+        require_columns(people, [entry.name for entry in quasi], table_name)
         columns = [read_column(entry, self.frame[entry.name], people[entry.name]) for entry in quasi]
         crucial_rows = find_crucial_rows(columns, [people[entry.name] for entry in quasi])
         if crucial_rows is None:

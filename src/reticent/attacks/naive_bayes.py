@@ -46,9 +46,9 @@ class NaiveBayesModel:
         total = self.logarithms[0][points[:, 0]]
         for axis, logarithm in enumerate(self.logarithms[1:], 1):
             total += logarithm[points[:, axis]]
-        most = total.max(axis=1, keepdims=True)
-        possible = np.isfinite(most)
-        total -= np.where(possible, most, 0)
+        greatest = total.max(axis=1, keepdims=True)
+        possible = np.isfinite(greatest)
+        total -= np.where(possible, greatest, 0)
         likely = np.exp(total, out=total)
         if not possible.all():
             likely = np.where(possible, likely, self.prior)
@@ -58,14 +58,16 @@ class NaiveBayesModel:
 
 def learn_model(target: AttackTarget) -> NaiveBayesModel:
     with np.errstate(divide="ignore"):
-        found = [np.log(estimate_conditionals(target, axis, domain.size)) for axis, domain in enumerate(target.quasi)]
-        if found:
-            found[0] = found[0] + np.log(target.prior)
-    return NaiveBayesModel(target.prior, tuple(found))
+        logarithms = [
+            np.log(estimate_conditionals(target, axis, domain.size)) for axis, domain in enumerate(target.quasi)
+        ]
+        if logarithms:
+            logarithms[0] = logarithms[0] + np.log(target.prior)
+    return NaiveBayesModel(target.prior, tuple(logarithms))
 
 
 def estimate_conditionals(target: AttackTarget, axis: int, size: int) -> np.ndarray:
     """Estimate (codes, values): Pr[t_j | v], normalised; uniform where a value of the table is never published."""
     covered = target.sight.spread(axis, size)
-    whole = covered.sum(axis=0)
-    return np.where(whole > 0, covered / np.where(whole > 0, whole, 1), 1 / size)
+    totals = covered.sum(axis=0)
+    return np.where(totals > 0, covered / np.where(totals > 0, totals, 1), 1 / size)

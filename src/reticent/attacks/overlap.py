@@ -100,12 +100,13 @@ def count_tables(
 
     `counts` are (groups, values).
     """
-    under = [
+    points_under_group = [
         [point for point, groups_over_point in enumerate(covering) if group in groups_over_point]
         for group in range(len(counts))
     ]
     fits = [
-        _list_fitting_vectors(people, [row[value] for row in counts], under, steps) for value in range(len(counts[0]))
+        _list_fitting_vectors(people, [row[value] for row in counts], points_under_group, steps)
+        for value in range(len(counts[0]))
     ]
     layers: list[dict[CountVector, int]] = [{tuple(people): 1}]
     for vectors in fits:
@@ -138,11 +139,11 @@ def count_tables(
 
 
 def _list_fitting_vectors(
-    people: Sequence[int], rows: Sequence[int], under: Sequence[Sequence[int]], steps: StepLimit
+    people: Sequence[int], rows: Sequence[int], points_under_group: Sequence[Sequence[int]], steps: StepLimit
 ) -> list[CountVector]:
     """List how many people of each point may have a value, as vectors: the rows that groups hold of it, dealt to people they cover."""
     vectors = {tuple(0 for _ in people)}
-    for row_count, points in zip(rows, under, strict=True):
+    for row_count, points in zip(rows, points_under_group, strict=True):
         next_vectors = set()
         for vector in vectors:
             capacity = [people[point] - vector[point] for point in points]
@@ -212,10 +213,10 @@ class OverlapOutcome(AttackOutcome):
     def belief(self) -> np.ndarray:
         """(points, values): for small tables."""
         assert self.part is not None
-        found = self.part.own(self.prior)
+        beliefs = self.part.own(self.prior)
         for point, row in self.counted.items():
-            found[point] = row
-        return found
+            beliefs[point] = row
+        return beliefs
 
 
 @dataclass(eq=False)
@@ -310,7 +311,7 @@ def _make_outcome(
     control = _compute_control(target, membership, seed)
     low, high = compute_wilson_interval(round(control * scored.targets), scored.targets)
     covering = np.bincount(membership.point[membership.group < membership.groups], minlength=membership.points)
-    beside = {
+    details = {
         "shared": float(target.people[covering > 1].sum() / scored.targets),
         "worst_group": float(shares[:-1].max(initial=0.0)),
         "exact": int(target.people[list(counted.shares)].sum()),
@@ -323,14 +324,16 @@ def _make_outcome(
         "survives": [promise.name for promise in target.promises if is_convex(promise.name, promise.parameters)],
     }
     fields = {name: getattr(scored, name) for name in scored.__dataclass_fields__}
-    return OverlapOutcome(**fields, details=beside, part=part, prior=target.prior, counted=exact, tables=counted.tables)
+    return OverlapOutcome(
+        **fields, details=details, part=part, prior=target.prior, counted=exact, tables=counted.tables
+    )
 
 
 def _believe_exactly(counted: CountedComponents, shares: np.ndarray) -> dict[int, np.ndarray]:
     """Compute beliefs in all values of the points whose component was counted; a mixture, never above what it mixes."""
-    most = shares.max(axis=0)
+    max_shares = shares.max(axis=0)
     return {
-        point: np.minimum(sum(float(share) * shares[group] for group, share in row.items()), most)
+        point: np.minimum(sum(float(share) * shares[group] for group, share in row.items()), max_shares)
         for point, row in counted.shares.items()
     }
 
@@ -339,10 +342,10 @@ def _largest_error(part: ReleasePart, exact: Mapping[int, np.ndarray], shares: n
     """Compute how far exact beliefs are from balanced ones."""
     atoms = part.membership.atoms
     error = 0.0
-    most = shares.max(axis=0)
+    max_shares = shares.max(axis=0)
     for point, row in exact.items():
         entries = slice(*np.searchsorted(atoms.atom, [atoms.of_point[point], atoms.of_point[point] + 1]))
-        balanced = np.minimum(atoms.weight[entries] @ shares[atoms.group[entries]], most)
+        balanced = np.minimum(atoms.weight[entries] @ shares[atoms.group[entries]], max_shares)
         error = max(error, float(np.abs(row - balanced).max()))
     return error
 
@@ -364,7 +367,11 @@ def _assess_second_reading(
     above = [point for point in points if float(max(counted.tables[point])) > greatest[point]]
     right, believed, low, high = _check_second_reading(target, counted, above)
     promised = target.promised
-    beyond = [] if promised is None else [one for one in points if float(max(counted.tables[one])) > promised]
+    beyond = (
+        []
+        if promised is None
+        else [counted_point for counted_point in points if float(max(counted.tables[counted_point])) > promised]
+    )
     return {
         "tables_people": int(target.people[points].sum()),
         "tables_worst": None if worst is None else float(worst),
@@ -383,15 +390,16 @@ def _check_second_reading(
     """Check, for people whom the second reading takes above their groups, how often its guess is right and expected to be."""
     if not points:
         return None, None, 0.0, 1.0
-    guess = [max(range(len(counted.tables[one])), key=counted.tables[one].__getitem__) for one in points]
-    many = target.people[points]
+    guess = [max(range(len(counted.tables[point])), key=counted.tables[point].__getitem__) for point in points]
+    people = target.people[points]
     guesses = np.full(len(target.people), -1)
     guesses[points] = guess
     hits = target.truth.count_hits(guesses)
     believed = (
-        sum(float(counted.tables[one][at]) * n for one, at, n in zip(points, guess, many, strict=True)) / many.sum()
+        sum(float(counted.tables[point][value]) * n for point, value, n in zip(points, guess, people, strict=True))
+        / people.sum()
     )
-    return hits / int(many.sum()), float(believed), *compute_wilson_interval(hits, int(many.sum()))
+    return hits / int(people.sum()), float(believed), *compute_wilson_interval(hits, int(people.sum()))
 
 
 def is_convex(name: str, parameters: Mapping[str, Any]) -> bool:

@@ -65,16 +65,16 @@ class PerturbedRows:
         data = release.tables["data"]
         occurring = encode_values(cells.sensitive[0], model.values)
         target = make_target(cells, _make_empty_members(cells), release.manifest.promises)
-        shown = np.zeros((len(target.points), len(model.values)))
+        shown_counts = np.zeros((len(target.points), len(model.values)))
         codes = np.column_stack([encode_values(domain, data[domain.name]) for domain in cells.quasi])
-        np.add.at(shown, (_locate_rows(target.points, codes), model.find_value_places(data)), 1)
+        np.add.at(shown_counts, (_locate_rows(target.points, codes), model.find_value_places(data)), 1)
         matrix = np.zeros((cells.sensitive[0].size, len(model.values)))
         matrix[occurring] = model.matrix
         return cls(
             target,
-            shown,
+            shown_counts,
             matrix,
-            _find_overall_distribution(release, model, shown, matrix, occurring),
+            _find_overall_distribution(release, model, shown_counts, matrix, occurring),
             model,
             occurring,
         )
@@ -92,9 +92,9 @@ class PerturbedRows:
         """Return the same rows with shuffled values: a release that is uninformative."""
         value = np.repeat(np.arange(self.shown.shape[1]), self.shown.sum(axis=0).astype(np.int64))
         point = np.repeat(np.arange(len(self.shown)), self.shown.sum(axis=1).astype(np.int64))
-        shown = np.zeros_like(self.shown)
-        np.add.at(shown, (point, np.random.default_rng(seed).permutation(value)), 1)
-        return replace(self, shown=shown)
+        shown_counts = np.zeros_like(self.shown)
+        np.add.at(shown_counts, (point, np.random.default_rng(seed).permutation(value)), 1)
+        return replace(self, shown=shown_counts)
 
     def make_outcome(self, name: str, belief: np.ndarray, noise: np.ndarray) -> PerturbationOutcome:
         """Make the outcome; `noise` is what the same adversary believes of shuffled rows, for the control."""
@@ -111,7 +111,10 @@ class PerturbedRows:
     def _compute_promised_belief(self) -> float | None:
         """Compute the greatest belief that the promises allow, the overall distribution being known beforehand."""
         rows = [(promise, catalogue.PROMISES[promise.name].belief_bound) for promise in self.seen.promises]
-        return min((catalogue.load_object(how)(one.parameters, self.overall) for one, how in rows if how), default=None)
+        return min(
+            (catalogue.load_object(bound)(declared.parameters, self.overall) for declared, bound in rows if bound),
+            default=None,
+        )
 
 
 def attack_by_matrix(release: Any, source: Any, *, missing: tuple[str, ...] = (), seed: int = 1) -> PerturbationOutcome:
@@ -139,38 +142,38 @@ def learn_prior(rows: PerturbedRows, prior: str) -> np.ndarray:
     with np.errstate(divide="ignore"):
         total = np.repeat(np.log(rows.overall)[None, :], len(rows.shown), axis=0)
         for axis, domain in enumerate(rows.seen.quasi):
-            at = rows.seen.points[:, axis]
-            held = rows.seen.truth.to_dense() if prior == "source" else rows.shown
-            counts = np.zeros((domain.size, held.shape[1]))
-            np.add.at(counts, at, held)
+            codes = rows.seen.points[:, axis]
+            point_counts = rows.seen.truth.to_dense() if prior == "source" else rows.shown
+            counts = np.zeros((domain.size, point_counts.shape[1]))
+            np.add.at(counts, codes, point_counts)
             if prior == "release":
                 counts = _spread_counts(rows.model.maximise(counts), rows.occurring, len(rows.overall))
-            whole = counts.sum(axis=0)
-            total += np.log(np.where(whole > 0, counts / np.where(whole > 0, whole, 1), 1 / domain.size))[at]
-    most = total.max(axis=1, keepdims=True)
-    likely = np.where(np.isfinite(most), np.exp(total - np.where(np.isfinite(most), most, 0)), rows.overall)
+            totals = counts.sum(axis=0)
+            total += np.log(np.where(totals > 0, counts / np.where(totals > 0, totals, 1), 1 / domain.size))[codes]
+    greatest = total.max(axis=1, keepdims=True)
+    likely = np.where(np.isfinite(greatest), np.exp(total - np.where(np.isfinite(greatest), greatest, 0)), rows.overall)
     return likely / likely.sum(axis=1, keepdims=True)
 
 
 def _find_overall_distribution(
-    release: Release, model: Reconstruction, shown: np.ndarray, matrix: np.ndarray, occurring: np.ndarray
+    release: Release, model: Reconstruction, shown_counts: np.ndarray, matrix: np.ndarray, occurring: np.ndarray
 ) -> Any:
     """Return the overall distribution that the manifest publishes; if it does not, reconstruct it from all rows."""
     own = release.manifest.own
     if "distribution" in own:
         from fractions import Fraction
 
-        found = np.array([float(Fraction(str(share))) for share in own["distribution"]])
+        distribution = np.array([float(Fraction(str(share))) for share in own["distribution"]])
     else:
-        found = model.maximise(shown.sum(axis=0))
-    spread = _spread_counts(found[None, :], occurring, len(matrix))[0]
+        distribution = model.maximise(shown_counts.sum(axis=0))
+    spread = _spread_counts(distribution[None, :], occurring, len(matrix))[0]
     return spread / spread.sum()
 
 
 def _spread_counts(counts: np.ndarray, occurring: np.ndarray, size: int) -> np.ndarray:
-    found = np.zeros((len(counts), size))
-    found[:, occurring] = counts
-    return found
+    spread = np.zeros((len(counts), size))
+    spread[:, occurring] = counts
+    return spread
 
 
 def _make_empty_members(cells: Cells) -> GroupMembers:
@@ -180,14 +183,14 @@ def _make_empty_members(cells: Cells) -> GroupMembers:
 
 def _locate_rows(points: np.ndarray, codes: np.ndarray) -> np.ndarray:
     """Find the point of each published row."""
-    both, number = np.unique(np.concatenate([points, codes]), axis=0, return_inverse=True)
+    distinct, number = np.unique(np.concatenate([points, codes]), axis=0, return_inverse=True)
     number = number.reshape(-1)
-    of = np.full(len(both), -1, np.int64)
-    of[number[: len(points)]] = np.arange(len(points))
-    found = of[number[len(points) :]]
-    if (found < 0).any():
+    point_of_number = np.full(len(distinct), -1, np.int64)
+    point_of_number[number[: len(points)]] = np.arange(len(points))
+    located = point_of_number[number[len(points) :]]
+    if (located < 0).any():
         raise RequestError(
-            f"{pluralize(int((found < 0).sum()), 'published row', 'is', 'are')} not in the source.",
+            f"{pluralize(int((located < 0).sum()), 'published row', 'is', 'are')} not in the source.",
             attempt="the data that the release was made from.",
         )
-    return found
+    return located

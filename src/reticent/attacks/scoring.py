@@ -159,8 +159,8 @@ class Guesses:
         names = ("guess", "posterior", "greatest")
         return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
-    def take(self, at: np.ndarray) -> Guesses:
-        return Guesses(self.guess[at], self.posterior[at], self.greatest[at])
+    def take(self, indices: np.ndarray) -> Guesses:
+        return Guesses(self.guess[indices], self.posterior[indices], self.greatest[indices])
 
 
 def score_guesses(

@@ -33,38 +33,45 @@ def run_attacks(
     *,
     missing: tuple[str, ...] = (),
     roles: Mapping[str, Any] | None = None,
-    how: Callable[[str], Mapping[str, Any]] = lambda name: {},
+    options_of: Callable[[str], Mapping[str, Any]] = lambda name: {},
     budget: float | None = None,
     control: bool = True,
     progress: ProgressCallback = lambda step: None,
 ) -> AttackSeries:
-    """Try the attacks of these names, those of lower cost first; `how` gives the options of each.
+    """Try the attacks of these names, those of lower cost first; `options_of` gives the options of each.
 
     The attacks share one reading of the source.  An attack that has not ended when the budget is used is stopped, and those after it
     are not begun.
     """
     roles = roles or {"job": None, "quasi": None, "sensitive": None, "hierarchy": None}
-    chosen = sorted(names, key=lambda name: ATTACKS[name].cost)
+    ordered_names = sorted(names, key=lambda name: ATTACKS[name].cost)
     outcomes: dict[str, Any] = {}
     skipped: dict[str, list[str]] = {}
     shared: dict[str, Any] = {}
     began = process_time()
     limit = budget
     with share_observations():
-        for at, name in enumerate(chosen):
-            progress(ProgressEvent(f"attacking as {name}", at / len(chosen)))
-            given = source if ATTACKS[name].needs_source else None
+        for index, name in enumerate(ordered_names):
+            progress(ProgressEvent(f"attacking as {name}", index / len(ordered_names)))
+            attack_source = source if ATTACKS[name].needs_source else None
 
-            def attempt(name: str = name, given: Any = given) -> Any:
-                options = dict(how(name))
+            def attempt(name: str = name, attack_source: Any = attack_source) -> Any:
+                options = dict(options_of(name))
                 return run_attack(
-                    release, given, name, missing=missing, roles=roles, how=options, control=control, shared=shared
+                    release,
+                    attack_source,
+                    name,
+                    missing=missing,
+                    roles=roles,
+                    options=options,
+                    control=control,
+                    shared=shared,
                 )
 
             started = process_time()
             try:
-                left = float("inf") if limit is None else limit - (started - began)
-                outcomes[name] = attempt() if left == float("inf") else run_within(left, attempt)
+                seconds_left = float("inf") if limit is None else limit - (started - began)
+                outcomes[name] = attempt() if seconds_left == float("inf") else run_within(seconds_left, attempt)
             except TimeLimitReached:
                 skipped.setdefault(_describe_time_limit(limit or 0.0), []).append(name)
             except SourceError:  # what cannot be read is not a reason to leave one attack out

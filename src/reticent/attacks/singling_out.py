@@ -79,21 +79,21 @@ class TriedPredicates:
 
 
 def attack_by_singling_out(
-    seen: AttackTarget, *, others: AttackTarget | None = None, seed: int = 0
+    target: AttackTarget, *, others: AttackTarget | None = None, seed: int = 0
 ) -> SinglingOutOutcome:
     """Try the predicates of every range end.
 
     `others` are people who are not in the release; `seed` chooses the control's values where they are too many to try
     all.
     """
-    return single_out(seen, others, seed)
+    return single_out(target, others, seed)
 
 
 def single_out(
-    seen: AttackTarget, others: AttackTarget | None = None, seed: int = 0, limits: PredicateLimits = DEFAULT_LIMITS
+    target: AttackTarget, others: AttackTarget | None = None, seed: int = 0, limits: PredicateLimits = DEFAULT_LIMITS
 ) -> SinglingOutOutcome:
     """Run the attack with limits on what is tried."""
-    sight = seen.sight
+    sight = target.sight
     lines = [] if not isinstance(sight, Boxes) else [axis for axis, ends in enumerate(sight.ends) if ends is not None]
     if not isinstance(sight, Boxes):
         raise RequestError(
@@ -101,7 +101,11 @@ def single_out(
             attempt="another attack: whoever knows somebody's quasi-identifiers finds the row.",
         )
     rng = np.random.default_rng(seed)
-    tried = [found for axis in lines if (found := _try_predicates(seen, sight, axis, others, rng, limits)) is not None]
+    tried = [
+        tried_column
+        for axis in lines
+        if (tried_column := _try_predicates(target, sight, axis, others, rng, limits)) is not None
+    ]
     if not tried:
         raise RequestError(
             "This attack reads the ends of published ranges; this release has none.",
@@ -111,7 +115,7 @@ def single_out(
 
 
 def _try_predicates(
-    seen: AttackTarget,
+    target: AttackTarget,
     sight: Boxes,
     axis: int,
     others: AttackTarget | None,
@@ -126,47 +130,49 @@ def _try_predicates(
         return None
     label = sight.label[axis][group]
     certain = np.minimum(ends.known[label].sum(axis=1), sizes[group])
-    chosen = (
+    sampled_groups = (
         group
         if 2 * len(group) <= limits.predicates
         else np.sort(rng.choice(group, limits.predicates // 2, replace=False))
     )
-    people = _count_people(seen, sight, axis, chosen.repeat(2), ends.value[sight.label[axis][chosen]].reshape(-1))
-    among, value, weight = _list_control_values(sight, axis, chosen, rng, limits.exact_pairs)
-    control = _count_people(seen, sight, axis, among, value)
+    people = _count_people(
+        target, sight, axis, sampled_groups.repeat(2), ends.value[sight.label[axis][sampled_groups]].reshape(-1)
+    )
+    among, value, weight = _list_control_values(sight, axis, sampled_groups, rng, limits.exact_pairs)
+    control = _count_people(target, sight, axis, among, value)
     outside = None
     if others is not None:
         assert isinstance(others.sight, Boxes)
-        there = others.sight.ends[axis]
-        assert there is not None
-        at = there.value[others.sight.label[axis][chosen]].reshape(-1)
-        outside = _count_people(others, others.sight, axis, chosen.repeat(2), at)
+        other_ends = others.sight.ends[axis]
+        assert other_ends is not None
+        other_values = other_ends.value[others.sight.label[axis][sampled_groups]].reshape(-1)
+        outside = _count_people(others, others.sight, axis, sampled_groups.repeat(2), other_values)
     worst = float((certain / sizes[group]).max())
     return TriedPredicates(
-        seen.quasi[axis].name, people, control, weight, int(certain.sum()), int(sizes[group].sum()), worst, outside
+        target.quasi[axis].name, people, control, weight, int(certain.sum()), int(sizes[group].sum()), worst, outside
     )
 
 
-def _count_people(seen: AttackTarget, sight: Boxes, axis: int, group: np.ndarray, value: np.ndarray) -> np.ndarray:
+def _count_people(target: AttackTarget, sight: Boxes, axis: int, group: np.ndarray, value: np.ndarray) -> np.ndarray:
     """Count the people who have the labels of a group and, in one column, a value; -1 is a value that nobody has."""
     column = sight.covers[axis]
-    size = seen.quasi[axis].size
+    size = target.quasi[axis].size
     single = np.arange(size)
     none = np.full(size, -1, np.int64)
     alone = LabelCover(
         np.append(column.lower, single), np.append(column.upper, single), np.append(column.holes, none), column.prefix
     )
-    covers = [alone if at == axis else cover for at, cover in enumerate(sight.covers)]
-    held = np.flatnonzero(value >= 0)
-    labels = sight.label[:, group[held]].T.astype(np.int64).copy()
-    labels[:, axis] = len(column.lower) + value[held]
-    found = np.zeros(len(value), np.int64)
-    regions = join_boxes(covers, labels, seen.points)
-    found[held] = regions.total(seen.people, len(held))
-    if seen.persons is not None:
-        single = _are_of_one_person(regions, seen.persons, len(held))
-        found[held] = np.where(single, 1, np.where(found[held] == 1, 2, found[held]))
-    return found
+    covers = [alone if position == axis else cover for position, cover in enumerate(sight.covers)]
+    occurring = np.flatnonzero(value >= 0)
+    labels = sight.label[:, group[occurring]].T.astype(np.int64).copy()
+    labels[:, axis] = len(column.lower) + value[occurring]
+    counts = np.zeros(len(value), np.int64)
+    regions = join_boxes(covers, labels, target.points)
+    counts[occurring] = regions.total(target.people, len(occurring))
+    if target.persons is not None:
+        single = _are_of_one_person(regions, target.persons, len(occurring))
+        counts[occurring] = np.where(single, 1, np.where(counts[occurring] == 1, 2, counts[occurring]))
+    return counts
 
 
 def _are_of_one_person(regions: CoveredRegions, persons: PointPersons, boxes: int) -> np.ndarray:
@@ -192,8 +198,8 @@ def _list_control_values(
     width = np.maximum(column.upper[label] - column.lower[label] + 1, 0)
     if int(width.sum()) > max_exact_pairs:
         two = width.repeat(2)
-        drawn = first.repeat(2) + np.floor(rng.random(len(two)) * two).astype(np.int64)
-        return group.repeat(2)[two > 0], drawn[two > 0], np.ones(int((two > 0).sum()))
+        drawn_values = first.repeat(2) + np.floor(rng.random(len(two)) * two).astype(np.int64)
+        return group.repeat(2)[two > 0], drawn_values[two > 0], np.ones(int((two > 0).sum()))
     start = np.cumsum(width) - width
     value = np.arange(int(width.sum())) - (start - first).repeat(width)
     return group.repeat(width), value, (1 / np.maximum(width, 1)).repeat(width)
@@ -208,7 +214,7 @@ def _make_outcome(tried: list[TriedPredicates]) -> SinglingOutOutcome:
     others = None
     if all(column.others is not None for column in tried):
         others = float(np.concatenate([column.others == 1 for column in tried]).mean())
-    beside = {
+    details = {
         "control": control,
         "control_low": between[0],
         "control_high": between[1],
@@ -238,5 +244,5 @@ def _make_outcome(tried: list[TriedPredicates]) -> SinglingOutOutcome:
         None,
         people == 1,
         people.astype(np.float64),
-        beside,
+        details,
     )

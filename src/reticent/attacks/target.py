@@ -202,16 +202,16 @@ def lay_over_others(
     return AttackTarget(points, truth.by_point, quasi, people.sensitive, sight, truth, people.promises, persons=persons)
 
 
-def _translate_codes(domain: Domain, known: Domain) -> np.ndarray:
+def _translate_codes(domain: Domain, known_domain: Domain) -> np.ndarray:
     """Return the code in `known` of each code of a domain; values that are unknown there have codes beyond its size."""
     code_of: dict[str | Fraction | None, int] = {
-        _comparable(known, text): code for code, text in enumerate(known.texts)
+        _comparable(known_domain, text): code for code, text in enumerate(known_domain.texts)
     }
-    if known.null:
-        code_of[None] = known.null_code
+    if known_domain.null:
+        code_of[None] = known_domain.null_code
     texts = [*domain.texts, *([None] if domain.null else [])]
     keys = [None if text is None else _comparable(domain, text) for text in texts]
-    return np.array([code_of.get(key, known.size + code) for code, key in enumerate(keys)], np.int64)
+    return np.array([code_of.get(key, known_domain.size + code) for code, key in enumerate(keys)], np.int64)
 
 
 def _comparable(domain: Domain, text: str) -> str | Fraction:
@@ -306,8 +306,8 @@ def _widen_span(domain: Domain, entry: ColumnEntry) -> Domain:
     if not isinstance(domain, RangeDomain) or domain.kind != "numeric" or not entry.domain or not domain.texts:
         return domain
     low, high = (float(Fraction(str(end)) - domain.origin) for end in (entry.domain[0], entry.domain[-1]))
-    within = low <= domain.positions[0] and domain.positions[-1] <= high
-    return replace(domain, span=(low, high)) if within else domain
+    is_inside = low <= domain.positions[0] and domain.positions[-1] <= high
+    return replace(domain, span=(low, high)) if is_inside else domain
 
 
 def count_cells(declared: Mapping[str, Column], source: Any, missing: tuple[str, ...] = ()) -> Cells:

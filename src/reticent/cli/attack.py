@@ -269,7 +269,7 @@ def _run_all_attacks(
         names,
         missing=null_values,
         roles=roles,
-        how=lambda name: options.get(name, {}),
+        options_of=lambda name: options.get(name, {}),
         budget=budget,
         progress=progress,
     )

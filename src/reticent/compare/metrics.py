@@ -419,7 +419,7 @@ def _run_attacks(
         source,
         setting.attacks,
         roles=roles,
-        how=collect_options,
+        options_of=collect_options,
         budget=setting.seconds_left(),
         control=False,
         progress=lambda step: setting.progress(f"{prefix}{step}") if prefix else None,

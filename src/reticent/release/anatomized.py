@@ -74,10 +74,10 @@ class AnatomizedReader:
 
     def schemas(self, manifest: Manifest) -> dict[str, Schema]:
         rows = {column.name: column.dtype for column in manifest.columns if column.role != Role.SENSITIVE}
-        held = manifest.sensitive
+        sensitive = manifest.sensitive
         return {
             "quasi": {**rows, GROUP_COLUMN: _INTEGER_DTYPE},
-            "sensitive": {GROUP_COLUMN: _INTEGER_DTYPE, held.name: held.dtype, COUNT_COLUMN: _INTEGER_DTYPE},
+            "sensitive": {GROUP_COLUMN: _INTEGER_DTYPE, sensitive.name: sensitive.dtype, COUNT_COLUMN: _INTEGER_DTYPE},
         }
 
     def check_tables(self, tables: Tables, manifest: Manifest) -> None:
@@ -92,11 +92,11 @@ class AnatomizedReader:
         return add_value_bounds(tables["quasi"], manifest) if bounds else tables["quasi"]
 
     def sight(self, tables: Tables, manifest: Manifest, cells: Cells) -> AdversaryView:
-        held = tables["sensitive"]
+        group_values = tables["sensitive"]
         column = cells.sensitive[0]
-        counts = np.zeros((_count_groups(held), column.size), np.int64)
-        places = (held[GROUP_COLUMN].to_numpy(), encode_values(column, held[column.name]))
-        np.add.at(counts, places, held[COUNT_COLUMN].to_numpy())
+        counts = np.zeros((_count_groups(group_values), column.size), np.int64)
+        places = (group_values[GROUP_COLUMN].to_numpy(), encode_values(column, group_values[column.name]))
+        np.add.at(counts, places, group_values[COUNT_COLUMN].to_numpy())
         return build_members(tables["quasi"], tables["quasi"][GROUP_COLUMN], counts, cells)
 
     def value_counts(self, tables: Tables, manifest: Manifest, column: str) -> pl.DataFrame:
@@ -105,40 +105,46 @@ class AnatomizedReader:
     def domain(self, tables: Tables, manifest: Manifest) -> pl.Series:
         return tables["sensitive"][manifest.sensitive.name].unique()
 
-    def list_needed_columns(self, manifest: Manifest, asked: AskedColumns) -> dict[str, NeededColumns]:
+    def list_needed_columns(self, manifest: Manifest, question_columns: AskedColumns) -> dict[str, NeededColumns]:
         """List the needed columns: for the sensitive column, the group of each row; otherwise counts of the columns suffice."""
-        if manifest.sensitive.name not in asked.names:
-            return {"quasi": NeededColumns(asked.names, counted=True)}
-        own = asked.names - {manifest.sensitive.name}
-        held = frozenset({GROUP_COLUMN, manifest.sensitive.name, COUNT_COLUMN})
+        if manifest.sensitive.name not in question_columns.names:
+            return {"quasi": NeededColumns(question_columns.names, counted=True)}
+        own = question_columns.names - {manifest.sensitive.name}
+        value_columns = frozenset({GROUP_COLUMN, manifest.sensitive.name, COUNT_COLUMN})
         return {
             "quasi": NeededColumns(own | {GROUP_COLUMN}, counted=False),
-            "sensitive": NeededColumns(held, counted=False),
+            "sensitive": NeededColumns(value_columns, counted=False),
         }
 
     def estimate(self, tables: Tables, manifest: Manifest, question: Question) -> Answer:
         """Estimate with every matching of a group's rows and values equally likely, with bounds over all of them."""
         times = times_counted(tables["quasi"])
-        put = BoundQuestion.bind(tables["quasi"], manifest, question, people=times)
-        if not put.sensitive:
-            return put.answer_row_by_row(times)
+        bound_question = BoundQuestion.bind(tables["quasi"], manifest, question, people=times)
+        if not bound_question.sensitive:
+            return bound_question.answer_row_by_row(times)
         if "held" not in question.known:
             question.known["held"] = _read_group_values(tables["sensitive"], manifest.sensitive.name)
-        held, values = question.known["held"]
-        if "groups" not in put.known:
+        group_values, values = question.known["held"]
+        if "groups" not in bound_question.known:
             places = np.arange(len(values))
             group = tables["quasi"][GROUP_COLUMN].to_numpy().astype(np.int64)
-            put.known["groups"] = GroupEstimator(
-                put.rows, group, values, places, places, held, max(map(_count_groups, tables.values()))
+            bound_question.known["groups"] = GroupEstimator(
+                bound_question.rows,
+                group,
+                values,
+                places,
+                places,
+                group_values,
+                max(map(_count_groups, tables.values())),
             )
-        groups: GroupEstimator = put.known["groups"]
+        groups: GroupEstimator = bound_question.known["groups"]
 
-        def ask(asked: BoundQuestion) -> Answer:
-            return groups.with_rows(asked.rows).answer(
-                asked.condition, asked.aggregate, asked.column, _EqualChances(), asked.beside
+        def ask(part: BoundQuestion) -> Answer:
+            return groups.with_rows(part.rows).answer(
+                part.condition, part.aggregate, part.column, _EqualChances(), part.beside
             )
 
-        return put.answer_about_source(ask)
+        return bound_question.answer_about_source(ask)
 
     def readme(self, manifest: Manifest) -> str:
         column = manifest.sensitive.name
@@ -175,74 +181,76 @@ def _describe_limits(manifest: Manifest) -> list[str]:
 class _EqualChances:
     """Chances of values if every row of a group holds each of its values with their share."""
 
-    def compute_chances(self, rows: GroupTypeCounts, held: GroupTypeCounts, _: np.ndarray | None) -> ValueChances:
-        return _compute_chances(rows, held)
+    def compute_chances(self, rows: GroupTypeCounts, values: GroupTypeCounts, _: np.ndarray | None) -> ValueChances:
+        return _compute_chances(rows, values)
 
-    def shares(self, groups: GroupEstimator, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def shares(self, groups: GroupEstimator, are_wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         group, value, number = groups.held
-        found = np.bincount(group, weights=number * wanted[value], minlength=groups.many).astype(np.int64)
-        return _compute_group_shares(found, groups.people + groups.spare)
+        numbers = np.bincount(group, weights=number * are_wanted[value], minlength=groups.many).astype(np.int64)
+        return _compute_group_shares(numbers, groups.people + groups.spare)
 
 
 def _compute_group_shares(number: np.ndarray, size: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the kind of each group by its number of values and of wanted values, and the share of each kind."""
     great = int(size.max(initial=0)) + 1
-    kind, many = compact_codes(number * great + size, great * great)
-    share = np.zeros(many)
+    kind, kind_count = compact_codes(number * great + size, great * great)
+    share = np.zeros(kind_count)
     share[kind] = number / np.maximum(size, 1)
     return kind, share
 
 
-def _compute_chances(rows: GroupTypeCounts, held: GroupTypeCounts) -> ValueChances:
+def _compute_chances(rows: GroupTypeCounts, group_values: GroupTypeCounts) -> ValueChances:
     """Compute the chances by types of rows and of values.  Both sides are sorted by group."""
-    group, value, number = held
+    group, value, number = group_values
     size = np.bincount(group, weights=number).astype(np.int64)
-    few = np.flatnonzero(np.bincount(value))
-    if len(few) <= MAX_TYPES_COUNTED_ONE_BY_ONE:
-        return _compute_chances_by_value(rows, held, size, few)
+    values = np.flatnonzero(np.bincount(value))
+    if len(values) <= MAX_TYPES_COUNTED_ONE_BY_ONE:
+        return _compute_chances_by_value(rows, group_values, size, values)
     if int(rows[1].max(initial=0)) < MAX_TYPES_COUNTED_ONE_BY_ONE:
-        return _compute_chances_by_share(rows, held, size)
+        return _compute_chances_by_share(rows, group_values, size)
     entries = np.bincount(group)
     first = (np.cumsum(entries) - entries)[rows[0]]
-    many = entries[rows[0]]
-    row = np.repeat(np.arange(len(many)), many)
-    at = np.arange(len(row)) - np.repeat(np.cumsum(many) - many, many) + first[row]
-    return ValueChances(rows[1][row], value[at], number[at] / size[group[at]], rows[2][row])
+    entry_counts = entries[rows[0]]
+    row = np.repeat(np.arange(len(entry_counts)), entry_counts)
+    entry = np.arange(len(row)) - np.repeat(np.cumsum(entry_counts) - entry_counts, entry_counts) + first[row]
+    return ValueChances(rows[1][row], value[entry], number[entry] / size[group[entry]], rows[2][row])
 
 
 def _compute_chances_by_value(
-    rows: GroupTypeCounts, held: GroupTypeCounts, size: np.ndarray, values: np.ndarray
+    rows: GroupTypeCounts, group_values: GroupTypeCounts, size: np.ndarray, values: np.ndarray
 ) -> ValueChances:
     """Compute the chances if there are few values: rows of a type for which a value has the same share are merged."""
-    found = []
+    parts = []
     for value in values:
-        here = held[1] == value
+        is_value = group_values[1] == value
         kind, share = _compute_group_shares(
-            np.bincount(held[0], weights=held[2] * here, minlength=len(size)).astype(np.int64), size
+            np.bincount(group_values[0], weights=group_values[2] * is_value, minlength=len(size)).astype(np.int64), size
         )
         counted = np.bincount(rows[1] * len(share) + kind[rows[0]], weights=rows[2])
-        some = np.flatnonzero(counted)
-        found.append((some // len(share), np.full(len(some), value), share[some % len(share)], counted[some]))
-    kind, value, chance, people = (np.concatenate(part) for part in zip(*found, strict=True))
+        occurring = np.flatnonzero(counted)
+        parts.append(
+            (occurring // len(share), np.full(len(occurring), value), share[occurring % len(share)], counted[occurring])
+        )
+    kind, value, chance, people = (np.concatenate(part) for part in zip(*parts, strict=True))
     return ValueChances(kind, value, chance, people)
 
 
-def _compute_chances_by_share(rows: GroupTypeCounts, held: GroupTypeCounts, size: np.ndarray) -> ValueChances:
+def _compute_chances_by_share(rows: GroupTypeCounts, group_values: GroupTypeCounts, size: np.ndarray) -> ValueChances:
     """Compute the chances with a value of equal share in many groups taken once, with the rows of all of them."""
-    group, value, number = held
-    most = int(number.max(initial=0)) + 1
-    great = int(size.max(initial=0)) + 1
-    word, room = compact_codes(value * most + number, (int(value.max(initial=0)) + 1) * most)
-    word, many = compact_codes(word * great + size[group], room * great)
-    last = np.zeros(many, np.int64)
+    group, value, number = group_values
+    number_base = int(number.max(initial=0)) + 1
+    size_base = int(size.max(initial=0)) + 1
+    word, pair_count = compact_codes(value * number_base + number, (int(value.max(initial=0)) + 1) * number_base)
+    word, word_count = compact_codes(word * size_base + size[group], pair_count * size_base)
+    last = np.zeros(word_count, np.int64)
     last[word] = np.arange(len(word))
     people = [np.zeros(len(size)) for _ in range(int(rows[1].max(initial=0)) + 1)]
-    for kind, has in enumerate(people):
-        has[rows[0][rows[1] == kind]] = rows[2][rows[1] == kind]
-    counted = np.concatenate([np.bincount(word, has[group], minlength=many) for has in people])
-    some = np.flatnonzero(counted)
-    last = last[some % many]
-    return ValueChances(some // many, value[last], number[last] / size[group[last]], counted[some])
+    for kind, kind_people in enumerate(people):
+        kind_people[rows[0][rows[1] == kind]] = rows[2][rows[1] == kind]
+    counted = np.concatenate([np.bincount(word, kind_people[group], minlength=word_count) for kind_people in people])
+    occurring = np.flatnonzero(counted)
+    last = last[occurring % word_count]
+    return ValueChances(occurring // word_count, value[last], number[last] / size[group[last]], counted[occurring])
 
 
 def _read_group_values(sensitive: pl.DataFrame, column: str) -> tuple[GroupTypeCounts, pl.Series]:

@@ -119,15 +119,15 @@ def _is_reserved(part: str) -> bool:
 
 def _describe_excess_length(parts: Sequence[str], database: str, files: Sequence[str]) -> str:
     longest = max(len("_manifest"), *(len(f"_{name}") for name in files))
-    most = MAX_NAME_LENGTHS[database] - longest
-    return f"has more than {most} bytes" if any(len(part.encode()) > most for part in parts) else ""
+    max_bytes = MAX_NAME_LENGTHS[database] - longest
+    return f"has more than {max_bytes} bytes" if any(len(part.encode()) > max_bytes for part in parts) else ""
 
 
 def require_column_names(tables: Iterable[Sequence[str]], database: str) -> None:
     """Refuse columns, of any table, that the database would cut, merge (names that differ in case alone) or reject."""
     for columns in tables:
         folded = [name.lower() if database != "postgresql" else name for name in columns]
-        alike = [name for name, small in zip(columns, folded, strict=True) if folded.count(small) > 1]
+        duplicates = [name for name, small in zip(columns, folded, strict=True) if folded.count(small) > 1]
         bad = [
             name
             for name in columns
@@ -135,10 +135,10 @@ def require_column_names(tables: Iterable[Sequence[str]], database: str) -> None
             or "\x00" in name
             or (database == "postgresql" and len(name.encode()) > MAX_NAME_LENGTHS[database])
         ]
-        if alike or bad:
+        if duplicates or bad:
             raise RequestError(
-                f"{database} cannot have the names of {pluralize(len(alike or bad), 'column')}: {quote_list(alike or bad)}.",
-                why="Names differ in case alone." if alike else "A name is empty, holds a NUL or is too long.",
+                f"{database} cannot have the names of {pluralize(len(duplicates or bad), 'column')}: {quote_list(duplicates or bad)}.",
+                why="Names differ in case alone." if duplicates else "A name is empty, holds a NUL or is too long.",
                 attempt="other names in the source, and publishing again.",
             )
 
@@ -157,8 +157,8 @@ def export_tables(
     """
     database = parse_scheme(url)
     require_table_name(table, database, list(tables))
-    require_column_names([one.empty.columns for one in tables.values()], database)
-    names = {table if len(tables) == 1 else f"{table}_{name}": one for name, one in tables.items()}
+    require_column_names([export_table.empty.columns for export_table in tables.values()], database)
+    names = {table if len(tables) == 1 else f"{table}_{name}": export_table for name, export_table in tables.items()}
     names[f"{table}_manifest"] = ExportTable.from_frame(pl.DataFrame({"manifest": [manifest]}))
     indexes = {
         f"{table}_{name}": columns for name, columns in INDEX_COLUMNS.items() if name in tables and len(tables) > 1
@@ -175,28 +175,28 @@ def export_tables(
     return list(names)
 
 
-def _translate_database_error(error: Exception, where: str) -> ReticentError:
+def _translate_database_error(error: Exception, address: str) -> ReticentError:
     """Translate an error of a database, or of the disk it is on, into one of ours."""
     if _is_disk_error(error):
         return DiskError(
-            f"{where} cannot be written: the disk is full, read-only or broken.",
+            f"{address} cannot be written: the disk is full, read-only or broken.",
             why="Nothing was written.",
             attempt="more room, or another disk.",
         )
     if is_unreachable(error):
         return SourceUnreachable(
-            f"{where} does not answer, has no such database or refuses access.",
+            f"{address} does not answer, has no such database or refuses access.",
             why="Nothing was written.",
             attempt="the same address in the database's own client.",
         )
     if "exist" in str(error).lower():
         return OutputExists(
-            f"{where} has a table of that name, or has no such schema.",
+            f"{address} has a table of that name, or has no such schema.",
             why="An existing table is never replaced.",
             attempt="another name.",
         )
     return SourceError(
-        f"Writing to {where} failed: {type(error).__name__}.",
+        f"Writing to {address} failed: {type(error).__name__}.",
         why="Nothing was written.",
         attempt="a database file that can be written, and a name that its client accepts.",
     )

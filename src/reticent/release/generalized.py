@@ -69,17 +69,19 @@ class GeneralizedReader:
     def domain(self, tables: Tables, manifest: Manifest) -> pl.Series:
         return tables["data"][manifest.sensitive.name].unique()
 
-    def list_needed_columns(self, manifest: Manifest, asked: AskedColumns) -> dict[str, NeededColumns]:
+    def list_needed_columns(self, manifest: Manifest, question_columns: AskedColumns) -> dict[str, NeededColumns]:
         """List the needed columns: all labels of a row together are a box, and counts of distinct ones suffice."""
         labels = {column.name for column in manifest.find_columns_with_role(Role.QUASI)}
-        return {"data": NeededColumns(asked.names | labels, counted=True)}
+        return {"data": NeededColumns(question_columns.names | labels, counted=True)}
 
     def estimate(self, tables: Tables, manifest: Manifest, question: Question) -> Answer:
         """Estimate uniformly within each row's box, with bounds over all tables that the labels cover."""
         data = tables["data"]
         times = times_counted(data)
-        shown = None if question.where is None else self.frame(tables, manifest, bounds=True)
-        return BoundQuestion.bind(data, manifest, question, shown, labels=True, people=times).answer_row_by_row(times)
+        shown_frame = None if question.where is None else self.frame(tables, manifest, bounds=True)
+        return BoundQuestion.bind(data, manifest, question, shown_frame, labels=True, people=times).answer_row_by_row(
+            times
+        )
 
     def readme(self, manifest: Manifest) -> str:
         listed = " and ".join(list_file_names(manifest))
@@ -105,16 +107,16 @@ class GeneralizedReader:
 
 def _describe_counted_rows(manifest: Manifest) -> list[str]:
     """Describe what a declared number of rows per person means for promises that count."""
-    most = manifest.rows_per_person
-    asked = [
+    rows_per_person = manifest.rows_per_person
+    promised_sizes = [
         int(parse_fraction(p.parameters["k"]))
         for p in manifest.promises
         if p.name in ("k-anonymity", "alpha-k-anonymity")
     ]
     return [
-        f"- Since nobody has more than {most} rows, such a group has at least {k * most} rows, those of at least {k} persons."
-        for k in asked
-        if most > 1
+        f"- Since nobody has more than {rows_per_person} rows, such a group has at least {k * rows_per_person} rows, those of at least {k} persons."
+        for k in promised_sizes
+        if rows_per_person > 1
     ]
 
 
@@ -126,7 +128,7 @@ def _describe_column(column: ColumnEntry) -> str:
             return "a value, or a set `{a, b}` of values, one of which it is; `*` is any value"
         return "a value, or a node of the hierarchy in the manifest that covers it; `*` is any value"
     return "a value, or a range `[low, high]` with both ends included; `*` is any value" + "".join(
-        f"; {said}" for said in describe_coarsening(column)
+        f"; {sentence}" for sentence in describe_coarsening(column)
     )
 
 

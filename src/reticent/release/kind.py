@@ -105,7 +105,9 @@ class Reader(Protocol):
     def domain(self, tables: Tables, manifest: Manifest) -> pl.Series:
         """The values that the sensitive column can hold, typed: what a condition on it is looked up in."""
 
-    def list_needed_columns(self, manifest: Manifest, asked: AskedColumns) -> dict[str, NeededColumns] | None:
+    def list_needed_columns(
+        self, manifest: Manifest, question_columns: AskedColumns
+    ) -> dict[str, NeededColumns] | None:
         """What a question about some columns needs of each data file, files that it does not need left out; None for everything."""
 
     def estimate(self, tables: Tables, manifest: Manifest, question: Question) -> Answer:
@@ -125,30 +127,33 @@ def name_count_column(column: str) -> str:
 
 
 def reader_for(kind: str) -> Reader:
-    found: Reader = catalogue.load_object(catalogue.KINDS[kind].reader)
-    return found
+    reader: Reader = catalogue.load_object(catalogue.KINDS[kind].reader)
+    return reader
 
 
 def find_data_files(folder: Path, manifest: Manifest) -> dict[str, DataFile]:
     """Each data file by its name; a manifest that names other files than its kind has, or cuts them otherwise, is refused."""
-    wanted = reader_for(manifest.kind).files
-    files = match_table_files(manifest.data, wanted)
+    tables = reader_for(manifest.kind).files
+    files = match_table_files(manifest.data, tables)
     if files is None:
         raise BundleDamaged(
-            f"A release of kind {manifest.kind!r} has the files {', '.join(map(repr, wanted))}.",
+            f"A release of kind {manifest.kind!r} has the files {', '.join(map(repr, tables))}.",
             why=f"The manifest names {pluralize(len(manifest.data), 'file')}, or parts of them with a gap or in another order.",
         )
     require_stated_parts(files, manifest.rows, manifest.part_rows)
-    return {name: DataFile(name, tuple(folder / one for one in some)) for name, some in files.items()}
+    return {
+        name: DataFile(name, tuple(folder / file_name for file_name in file_names))
+        for name, file_names in files.items()
+    }
 
 
 def list_schemas(manifest: Manifest) -> dict[str, Schema]:
     """The columns of each data file; as they are quoted, where the manifest says so."""
-    found = reader_for(manifest.kind).schemas(manifest)
+    schemas = reader_for(manifest.kind).schemas(manifest)
     return (
-        {name: QuotedSchema(schema) for name, schema in found.items()}
+        {name: QuotedSchema(schema) for name, schema in schemas.items()}
         if manifest.formulas == FORMULAS_QUOTED
-        else found
+        else schemas
     )
 
 
@@ -167,12 +172,12 @@ def read_needed(
     schemas = list_schemas(manifest)
     files = find_data_files(folder, manifest)
     max_distinct = max(max_values, manifest.rows // min_rows_alike)
-    found = {
+    tables = {
         name: _read_columns(files[name], schemas[name], columns, manifest.rows, (max_values, max_distinct))
         for name, columns in needed.items()
     }
-    reader_for(manifest.kind).check_tables(found, manifest)
-    return found
+    reader_for(manifest.kind).check_tables(tables, manifest)
+    return tables
 
 
 def _read_columns(
@@ -197,6 +202,6 @@ def times_counted(table: pl.DataFrame) -> np.ndarray | None:
 def read_tables(folder: Path, manifest: Manifest) -> dict[str, pl.DataFrame]:
     """Every data file, typed by the manifest."""
     schemas = list_schemas(manifest)
-    found = {name: read_data(file, schemas[name]) for name, file in find_data_files(folder, manifest).items()}
-    reader_for(manifest.kind).check_tables(found, manifest)
-    return found
+    tables = {name: read_data(file, schemas[name]) for name, file in find_data_files(folder, manifest).items()}
+    reader_for(manifest.kind).check_tables(tables, manifest)
+    return tables

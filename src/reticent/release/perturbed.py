@@ -112,35 +112,35 @@ class PerturbedReader:
         column = manifest.sensitive
         return parse_texts(list(manifest.own["values"]), column.dtype).alias(column.name)
 
-    def list_needed_columns(self, manifest: Manifest, asked: AskedColumns) -> dict[str, NeededColumns]:
+    def list_needed_columns(self, manifest: Manifest, question_columns: AskedColumns) -> dict[str, NeededColumns]:
         """List the needed columns: values were redrawn row by row, so counts of each combination suffice."""
-        return {"data": NeededColumns(asked.names, counted=True)}
+        return {"data": NeededColumns(question_columns.names, counted=True)}
 
     def estimate(self, tables: Tables, manifest: Manifest, question: Question) -> Answer:
         """Estimate by reconstruction, with a standard error; exact if the question is not about the sensitive column."""
         times = times_counted(tables["data"])
-        put = BoundQuestion.bind(tables["data"], manifest, question, people=times)
-        if not put.sensitive:
-            return put.answer_about_source(lambda asked: _mark_exact_answer(asked.answer_from_rows(times)))
+        bound_question = BoundQuestion.bind(tables["data"], manifest, question, people=times)
+        if not bound_question.sensitive:
+            return bound_question.answer_about_source(lambda part: _mark_exact_answer(part.answer_from_rows(times)))
         if "shown" not in question.known:
             model = Reconstruction.from_manifest(manifest)
             question.known["shown"] = model, model.find_value_places(tables["data"])
-        model, shown = question.known["shown"]
+        model, shown_places = question.known["shown"]
 
-        require_no_extreme(put.aggregate)
+        require_no_extreme(bound_question.aggregate)
 
-        def ask(asked: BoundQuestion) -> Answer:
-            scores = ValueScores.from_rows(asked.rows, model.values, asked.condition, asked.column)
-            bounds = bound_any_value(asked, model.values, times)
-            if not scores.depend_on_value(asked.aggregate):
+        def ask(part: BoundQuestion) -> Answer:
+            scores = ValueScores.from_rows(part.rows, model.values, part.condition, part.column)
+            bounds = bound_any_value(part, model.values, times)
+            if not scores.depend_on_value(part.aggregate):
                 return _mark_exact_answer(bounds)
-            redrawn = PerturbationEstimator(asked.rows, model.values, shown, model, times)
+            redrawn = PerturbationEstimator(part.rows, model.values, shown_places, model, times)
             answer = redrawn.answer(
-                asked.condition, asked.aggregate, asked.column, by=question.by, scores=scores, bounds=bounds
+                part.condition, part.aggregate, part.column, by=question.by, scores=scores, bounds=bounds
             )
             return combine_with_bounds(answer, bounds)
 
-        return put.answer_about_source(ask)
+        return bound_question.answer_about_source(ask)
 
     def readme(self, manifest: Manifest) -> str:
         column = manifest.sensitive.name
@@ -159,11 +159,11 @@ class PerturbedReader:
         return render_page([*parts, *_describe_limits(manifest)])
 
 
-def _mark_exact_answer(found: Answer) -> Answer:
+def _mark_exact_answer(answer: Answer) -> Answer:
     """Return an answer without an error if nothing in it is random; if rows or values are unknown, it has bounds instead."""
-    if found.lower is None or found.lower != found.upper:
-        return found
-    return replace(found, std_error=0.0)
+    if answer.lower is None or answer.lower != answer.upper:
+        return answer
+    return replace(answer, std_error=0.0)
 
 
 def _describe_limits(manifest: Manifest) -> list[str]:
@@ -178,12 +178,12 @@ def _describe_limits(manifest: Manifest) -> list[str]:
 
 def _describe_likeness(column: str, promise: ComponentEntry) -> str:
     """Describe what beta-likeness means for redrawn values: it is about belief, not about groups."""
-    given = promise.parameters
-    form = ", less for frequent values (enhanced)" if given.get("enhanced", True) else ""
-    form += ", nor fall by as much" if given.get("two_sided") else ""
+    parameters = promise.parameters
+    form = ", less for frequent values (enhanced)" if parameters.get("enhanced", True) else ""
+    form += ", nor fall by as much" if parameters.get("two_sided") else ""
     return (
         f"Seeing a person's row lifts the belief that they have any one value of {format_code(column)} above its overall frequency by at most "
-        f"{given['beta']} times that frequency{form} (beta-likeness by perturbation)."
+        f"{parameters['beta']} times that frequency{form} (beta-likeness by perturbation)."
         if promise.name == "beta-likeness"
         else describe_promise(promise)
     )

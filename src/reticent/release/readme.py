@@ -33,15 +33,15 @@ MAX_LINE_WIDTH = 120
 
 def render_page(lines: Iterable[str]) -> str:
     """Render the lines of a README; none is too wide to read, except tables and code."""
-    made: list[str] = []
+    joined_lines: list[str] = []
     fenced = False
     for line in "\n".join(lines).split("\n"):
         fenced ^= line.startswith("```")
-        if not fenced and line.startswith("  ") and made and made[-1].startswith("- "):
-            made[-1] += f" {line.strip()}"  # one item, however its sentence is written in the code
+        if not fenced and line.startswith("  ") and joined_lines and joined_lines[-1].startswith("- "):
+            joined_lines[-1] += f" {line.strip()}"  # one item, however its sentence is written in the code
         else:
-            made.append(line)
-    return "\n".join(_wrap_lines(made)) + "\n"
+            joined_lines.append(line)
+    return "\n".join(_wrap_lines(joined_lines)) + "\n"
 
 
 def _wrap_lines(lines: Iterable[str]) -> Iterator[str]:
@@ -55,16 +55,16 @@ def wrap_line(line: str) -> list[str]:
     """Wrap a paragraph or one item of a list; code and names are never divided."""
     if len(line) <= MAX_LINE_WIDTH or line.startswith("|"):
         return [line]
-    made = []
+    wrapped = []
     inset = "  " if line.startswith(("- ", "  ")) else ""
-    now = "  " if line.startswith("  ") else ""
+    current = "  " if line.startswith("  ") else ""
     for word in _UNBREAKABLE_PATTERN.findall(line):
-        if now.strip() and len(now) + 1 + len(word) > MAX_LINE_WIDTH and not _LINE_MARKUP_PATTERN.match(word):
-            made.append(now)
-            now = inset + word
+        if current.strip() and len(current) + 1 + len(word) > MAX_LINE_WIDTH and not _LINE_MARKUP_PATTERN.match(word):
+            wrapped.append(current)
+            current = inset + word
         else:
-            now += word if not now.strip() else f" {word}"
-    return [*made, now]
+            current += word if not current.strip() else f" {word}"
+    return [*wrapped, current]
 
 
 def format_code(name: str) -> str:
@@ -84,7 +84,7 @@ def format_example_name(name: str) -> str:
 
 def escape_markup(text: str) -> str:
     """Escape a text so that nothing in it is markup."""
-    spelled = _UNPRINTABLE_PATTERN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    spelled = _UNPRINTABLE_PATTERN.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
     return "".join(f"&#{ord(mark)};" if mark.isascii() and _MARK_PATTERN.fullmatch(mark) else mark for mark in spelled)
 
 
@@ -113,15 +113,16 @@ def format_heading(manifest: Manifest) -> list[str]:
 
 def list_file_names(manifest: Manifest) -> list[str]:
     """Name each data file for a sentence: one file, or its first part to its last."""
-    found = group_files_by_table(manifest.data).values()
-    return [f"`{names[0]}`" if len(names) == 1 else f"`{names[0]}` to `{names[-1]}`" for names in found]
+    files = group_files_by_table(manifest.data).values()
+    return [f"`{names[0]}`" if len(names) == 1 else f"`{names[0]}` to `{names[-1]}`" for names in files]
 
 
 def list_file_subjects(manifest: Manifest) -> list[str]:
     """Name each data file as the subject of a sentence, with its verb."""
-    many = [len(names) > 1 for names in group_files_by_table(manifest.data).values()]
+    are_cut = [len(names) > 1 for names in group_files_by_table(manifest.data).values()]
     return [
-        f"{named} hold" if cut else f"{named} holds" for named, cut in zip(list_file_names(manifest), many, strict=True)
+        f"{named} hold" if cut else f"{named} holds"
+        for named, cut in zip(list_file_names(manifest), are_cut, strict=True)
     ]
 
 
@@ -130,11 +131,11 @@ def _explain_parts(manifest: Manifest) -> list[str]:
     cut = {name: names for name, names in group_files_by_table(manifest.data).items() if len(names) > 1}
     if not cut:
         return []
-    read = "read_csv" if manifest.data[0].endswith(".csv") else "read_parquet"
+    reader = "read_csv" if manifest.data[0].endswith(".csv") else "read_parquet"
     listed = ", ".join(f"`{name}` into {len(names):,}" for name, names in cut.items())
-    polars = [f'{name} = pl.{read}("{format_file_pattern(names)}")' for name, names in cut.items()]
+    polars = [f'{name} = pl.{reader}("{format_file_pattern(names)}")' for name, names in cut.items()]
     pandas = [
-        f'{name} = pd.concat(map(pd.{read}, sorted(glob.glob("{format_file_pattern(names)}"))), ignore_index=True)'
+        f'{name} = pd.concat(map(pd.{reader}, sorted(glob.glob("{format_file_pattern(names)}"))), ignore_index=True)'
         for name, names in cut.items()
     ]
     return [
@@ -155,13 +156,13 @@ def _explain_parts(manifest: Manifest) -> list[str]:
     ]
 
 
-def format_count_example(condition: str, found: str) -> list[str]:
+def format_count_example(condition: str, result: str) -> list[str]:
     """Show how to count rows with reticent."""
     return [
         "```python",
         "import polars as pl, reticent as rt",
         'release = rt.open("this folder")',
-        f'release.count({condition}, values=["..."])      # {found}',
+        f'release.count({condition}, values=["..."])      # {result}',
         "```",
         "",
     ]
@@ -169,8 +170,8 @@ def format_count_example(condition: str, found: str) -> list[str]:
 
 def format_promises(manifest: Manifest, sentence: Callable[[ComponentEntry], str] | None = None) -> list[str]:
     """Write the promises in sentences."""
-    said = sentence or describe_promise
-    return ["## What is promised", "", *(f"- {said(promise)}" for promise in manifest.promises)]
+    describe = sentence or describe_promise
+    return ["## What is promised", "", *(f"- {describe(promise)}" for promise in manifest.promises)]
 
 
 def format_limits(*limits: str) -> list[str]:
@@ -179,13 +180,15 @@ def format_limits(*limits: str) -> list[str]:
 
 
 def describe_promise(promise: ComponentEntry) -> str:
-    given = dict(promise.parameters)
-    form = ", frequent ones less than that" if given.get("enhanced") else ""
-    form += ", and no less frequent than there divided by as much" if given.get("two_sided") else ""
-    which = "".join(f", {word.replace('_', '-')}" for word in ("enhanced", "two_sided") if given.get(word))
-    column = format_code(given["column"]) if "column" in given else "the sensitive column"
-    said = {name: _format_parameter(value) for name, value in given.items()}
-    return catalogue.PROMISES[promise.name].sentence.format(**{**said, "column": column, "form": form, "which": which})
+    parameters = dict(promise.parameters)
+    form = ", frequent ones less than that" if parameters.get("enhanced") else ""
+    form += ", and no less frequent than there divided by as much" if parameters.get("two_sided") else ""
+    variant = "".join(f", {word.replace('_', '-')}" for word in ("enhanced", "two_sided") if parameters.get(word))
+    column = format_code(parameters["column"]) if "column" in parameters else "the sensitive column"
+    formatted = {name: _format_parameter(value) for name, value in parameters.items()}
+    return catalogue.PROMISES[promise.name].sentence.format(
+        **{**formatted, "column": column, "form": form, "which": variant}
+    )
 
 
 def _format_parameter(value: Any) -> Any:
@@ -199,15 +202,19 @@ def _format_parameter(value: Any) -> Any:
 
 def describe_coarsening(column: ColumnEntry) -> list[str]:
     """Describe what top and bottom coding and rounding did to a column."""
-    less, more = ("earlier", "later") if column.type == "date" else ("less", "more")
-    ends = ((column.bottom, less), (column.top, more))
-    said = [f"`{end}` means {end} or {word}" for end, word in ends if end is not None]
-    return said + ([f"rounded to the nearest multiple of {column.round_to}"] if column.round_to is not None else [])
+    lower_word, upper_word = ("earlier", "later") if column.type == "date" else ("less", "more")
+    ends = ((column.bottom, lower_word), (column.top, upper_word))
+    sentences = [f"`{end}` means {end} or {word}" for end, word in ends if end is not None]
+    return sentences + (
+        [f"rounded to the nearest multiple of {column.round_to}"] if column.round_to is not None else []
+    )
 
 
 def describe_coarser_columns(manifest: Manifest) -> list[str]:
     return [
-        f"- {format_code(column.name)}: {said}." for column in manifest.columns for said in describe_coarsening(column)
+        f"- {format_code(column.name)}: {sentence}."
+        for column in manifest.columns
+        for sentence in describe_coarsening(column)
     ]
 
 
@@ -228,29 +235,38 @@ def describe_range_ends(manifest: Manifest) -> list[str]:
     lines = [column for column in manifest.find_columns_with_role(Role.QUASI) if column.type != "categorical"]
     wider = {column.name: LabelOptions.parse(column.labels) for column in lines if column.labels is not None}
     tight = [column for column in lines if column.name not in wider]
-    said = [_TIGHT_ENDS_LIMIT] if tight and not wider else []
+    sentences = [_TIGHT_ENDS_LIMIT] if tight and not wider else []
     if tight and wider:
         names = ", ".join(format_code(column.name) for column in tight)
-        said = [f"- The ends of a range of {names} are values that people have, unless the publisher declared them."]
-    return [*said, *(f"- {format_code(name)}: {_describe_wider_ends(how)}." for name, how in wider.items())]
+        sentences = [
+            f"- The ends of a range of {names} are values that people have, unless the publisher declared them."
+        ]
+    return [
+        *sentences,
+        *(f"- {format_code(name)}: {_describe_wider_ends(label_options)}." for name, label_options in wider.items()),
+    ]
 
 
-def _describe_wider_ends(how: LabelOptions) -> str:
-    return _WIDER_ENDS_SENTENCES["shared" if how.share is not None else how.style].format(
-        by=_format_step(how), share=how.share
+def _describe_wider_ends(label_options: LabelOptions) -> str:
+    return _WIDER_ENDS_SENTENCES["shared" if label_options.share is not None else label_options.style].format(
+        by=_format_step(label_options), share=label_options.share
     )
 
 
-def _format_step(how: LabelOptions) -> str:
-    if how.step is not None:
-        return f", to {how.step}s" if isinstance(how.step, str) else f", to multiples of {how.step}"
-    return f" of at most {how.width}" if how.width is not None else ""
+def _format_step(label_options: LabelOptions) -> str:
+    if label_options.step is not None:
+        return (
+            f", to {label_options.step}s"
+            if isinstance(label_options.step, str)
+            else f", to multiples of {label_options.step}"
+        )
+    return f" of at most {label_options.width}" if label_options.width is not None else ""
 
 
 def format_rows_per_person(manifest: Manifest) -> str:
     """Describe how many rows a person has, as the job declares it."""
-    most = manifest.rows_per_person
-    return "one row per person" if most == 1 else f"at most {most} rows per person"
+    max_rows = manifest.rows_per_person
+    return "one row per person" if max_rows == 1 else f"at most {max_rows} rows per person"
 
 
 def describe_several_rows(manifest: Manifest, because: str) -> list[str]:

@@ -127,7 +127,9 @@ class SampledCounts:
         mean = total / people
         off = scores.number - selected * mean
         variances = compute_covariances(
-            lambda one: self._compute_variance(tallies, one, self._compute_placement_variance(scores, one)),
+            lambda any_score: self._compute_variance(
+                tallies, any_score, self._compute_placement_variance(scores, any_score)
+            ),
             off,
             selected,
         )
@@ -136,32 +138,36 @@ class SampledCounts:
 
     def _tally(self, scores: ValueScores) -> RowTypeTallies:
         """Tally each row type: people, squares of group sizes, and people by the value that their group shows."""
-        known = scores.combined.tallies
+        tallies = scores.combined.tallies
         types = len(scores.selected)
-        wide = len(self.domain)
-        if SEEN_KEY not in known:
-            word = scores.of_row * wide + self.value
-            known[SEEN_KEY] = np.bincount(word, weights=self.size, minlength=types * wide).reshape(types, wide)
-            known[SQUARES_KEY] = np.bincount(scores.of_row, weights=self.size**2, minlength=types)
-        return RowTypeTallies(known[SEEN_KEY].sum(axis=1), known[SQUARES_KEY], known[SEEN_KEY])
+        domain_size = len(self.domain)
+        if SEEN_KEY not in tallies:
+            word = scores.of_row * domain_size + self.value
+            tallies[SEEN_KEY] = np.bincount(word, weights=self.size, minlength=types * domain_size).reshape(
+                types, domain_size
+            )
+            tallies[SQUARES_KEY] = np.bincount(scores.of_row, weights=self.size**2, minlength=types)
+        return RowTypeTallies(tallies[SEEN_KEY].sum(axis=1), tallies[SQUARES_KEY], tallies[SEEN_KEY])
 
     def _estimate_total(self, tallies: RowTypeTallies, score: np.ndarray) -> float:
         """Estimate a total; the part that is common to all values is exact, and only differences of values are reconstructed."""
-        least = score[:, :1]
-        apart = self._compute_shown_score(score - least)
-        return float(tallies.people @ least[:, 0]) + float((tallies.seen * apart).sum())
+        base = score[:, :1]
+        differences = self._compute_shown_score(score - base)
+        return float(tallies.people @ base[:, 0]) + float((tallies.seen * differences).sum())
 
     def _compute_shown_score(self, score: np.ndarray) -> np.ndarray:
         """Compute what a shown value adds to the estimate: its mean over the draw is the score of the true value."""
-        found: np.ndarray = (score - (1 - self.p) * score.mean(axis=1, keepdims=True)) / self.p
-        return found
+        shown_score: np.ndarray = (score - (1 - self.p) * score.mean(axis=1, keepdims=True)) / self.p
+        return shown_score
 
     def _compute_moments(self, tallies: RowTypeTallies, score: np.ndarray) -> Moments:
         chance = self._estimate_chance(tallies)
-        true = np.maximum(chance - (1 - self.p) / len(chance), 0.0)
-        true = true / true.sum() if true.sum() > 0 else np.full(len(chance), 1 / len(chance))
-        shown = self._compute_shown_score(score)
-        return Moments(chance, true, shown)
+        true_chance = np.maximum(chance - (1 - self.p) / len(chance), 0.0)
+        true_chance = (
+            true_chance / true_chance.sum() if true_chance.sum() > 0 else np.full(len(chance), 1 / len(chance))
+        )
+        shown_score = self._compute_shown_score(score)
+        return Moments(chance, true_chance, shown_score)
 
     def _compute_variance(self, tallies: RowTypeTallies, score: np.ndarray, placed: np.ndarray) -> float:
         """Compute the variance of a sum of scores: of the drawn person, the redrawn value, and the place of people in their labels."""
@@ -174,12 +180,14 @@ class SampledCounts:
         return float(self._compute_variances(tallies, score, placed, self._compute_moments(tallies, score)).sum())
 
     def _compute_variances(
-        self, tallies: RowTypeTallies, score: np.ndarray, placed: np.ndarray, at: Moments
+        self, tallies: RowTypeTallies, score: np.ndarray, placed: np.ndarray, moments: Moments
     ) -> np.ndarray:
-        drawn = at.shown**2 @ at.chance - (at.shown @ at.chance) ** 2
-        within = score**2 @ at.true - (score @ at.true) ** 2
-        found: np.ndarray = tallies.squares * drawn - tallies.people * within + tallies.people * (placed @ at.true)
-        return np.maximum(found, 0.0)
+        shown_variance = moments.shown**2 @ moments.chance - (moments.shown @ moments.chance) ** 2
+        true_variance = score**2 @ moments.true - (score @ moments.true) ** 2
+        variances: np.ndarray = (
+            tallies.squares * shown_variance - tallies.people * true_variance + tallies.people * (placed @ moments.true)
+        )
+        return np.maximum(variances, 0.0)
 
     def _compute_spread(self, tallies: RowTypeTallies, score: np.ndarray, placed: np.ndarray) -> EstimateSpread | None:
         """Compute the spread of a sum: its variance at other truths, more of which goes to the less certain row types."""
@@ -191,61 +199,66 @@ class SampledCounts:
         score = score[varying]
         placed = placed[varying]
         tallies, score, placed = merge_alike(tallies, score, placed)
-        at = self._compute_moments(tallies, score)
-        variance = self._compute_variances(tallies, score, placed, at)
+        moments = self._compute_moments(tallies, score)
+        variance = self._compute_variances(tallies, score, placed, moments)
         if variance.sum() <= 0:
             return None
         people = tallies.people
         squares = tallies.squares
-        found = self._compute_means(tallies, at.shown)
+        means = self._compute_means(tallies, moments.shown)
         # the mean square of what is shown and of what is true, as functions of the mean
-        shown_lift = compute_slope(at.shown**2, at.shown, at.chance)
-        true_lift = compute_slope(score**2, score, at.true)
-        shown_square = at.shown**2 @ at.chance + shown_lift * (found - at.shown @ at.chance)
-        true_square = score**2 @ at.true + true_lift * (found - score @ at.true)
-        constant = squares * (shown_square - found**2) - people * (true_square - found**2) + people * (placed @ at.true)
+        shown_lift = compute_slope(moments.shown**2, moments.shown, moments.chance)
+        true_lift = compute_slope(score**2, score, moments.true)
+        shown_square = moments.shown**2 @ moments.chance + shown_lift * (means - moments.shown @ moments.chance)
+        true_square = score**2 @ moments.true + true_lift * (means - score @ moments.true)
+        constant = (
+            squares * (shown_square - means**2) - people * (true_square - means**2) + people * (placed @ moments.true)
+        )
         part = variance / variance.sum() / people
-        slope = part * (squares * (shown_lift - 2 * found) - people * (true_lift - 2 * found))
+        slope = part * (squares * (shown_lift - 2 * means) - people * (true_lift - 2 * means))
         curvature = -(part**2) * (squares - people)
         return EstimateSpread(center, float(constant.sum()), float(slope.sum()), float(curvature.sum()))
 
-    def _compute_means(self, tallies: RowTypeTallies, shown: np.ndarray) -> np.ndarray:
+    def _compute_means(self, tallies: RowTypeTallies, shown_score: np.ndarray) -> np.ndarray:
         """Compute the mean that each row type shows; types of few rows take most of it from all types together."""
-        own = (tallies.seen * shown).sum(axis=1) / tallies.people
-        together = tallies.seen.sum(axis=0) / tallies.people.sum()
+        own = (tallies.seen * shown_score).sum(axis=1) / tallies.people
+        overall_shares = tallies.seen.sum(axis=0) / tallies.people.sum()
         rows = tallies.people**2 / tallies.squares
-        found = (rows * own + BORROWED_ROWS * (shown @ together)) / (rows + BORROWED_ROWS)
-        shift = (tallies.people @ (own - found)) / tallies.people.sum()
-        return found + shift
+        means = (rows * own + BORROWED_ROWS * (shown_score @ overall_shares)) / (rows + BORROWED_ROWS)
+        shift = (tallies.people @ (own - means)) / tallies.people.sum()
+        return means + shift
 
     def _compute_placement_variance(self, scores: ValueScores, score: np.ndarray) -> np.ndarray:
         """Compute the variance of one person's score if labels are cut: each person lies in the selected part, or does not."""
         selected = scores.selected
         cut = (selected > 0) & (selected < 1)
-        worth = np.divide(score, selected, out=np.zeros_like(score, dtype=float), where=cut)
-        found: np.ndarray = np.where(cut, selected * (1 - selected) * worth**2, 0.0)
-        return found
+        full_score = np.divide(score, selected, out=np.zeros_like(score, dtype=float), where=cut)
+        variance: np.ndarray = np.where(cut, selected * (1 - selected) * full_score**2, 0.0)
+        return variance
 
     def _estimate_chance(self, tallies: RowTypeTallies) -> np.ndarray:
         """Estimate how likely a selected row shows each value: from selected rows, all rows of the release, and any value alike."""
-        seen = tallies.seen.sum(axis=0)
-        if not seen.sum():
+        people = tallies.seen.sum(axis=0)
+        if not people.sum():
             return self._overall
-        rows = float(seen.sum() ** 2 / tallies.squares.sum())
-        return (rows * seen / seen.sum() + BORROWED_ROWS * self._overall) / (rows + BORROWED_ROWS)
+        rows = float(people.sum() ** 2 / tallies.squares.sum())
+        return (rows * people / people.sum() + BORROWED_ROWS * self._overall) / (rows + BORROWED_ROWS)
 
     @cached_property
     def _overall(self) -> np.ndarray:
         """Estimate how likely any row shows each value: from all rows of the release, and any value alike."""
-        seen = np.bincount(self.value, weights=self.size, minlength=len(self.domain))
+        people = np.bincount(self.value, weights=self.size, minlength=len(self.domain))
         rows = float(self.size.sum() ** 2 / (self.size**2).sum())
-        return (seen / seen.sum() * rows + np.ones(len(self.domain))) / (rows + len(self.domain))
+        return (people / people.sum() * rows + np.ones(len(self.domain))) / (rows + len(self.domain))
 
     def _maximise_total(self, tallies: RowTypeTallies, score: np.ndarray) -> float:
         """Estimate by row types: the most likely non-negative counts of all people of the groups of a type."""
-        wide = len(self.domain)
+        domain_size = len(self.domain)
         return float(
-            sum(maximise_counts(line, self.p, wide) @ one for line, one in zip(tallies.seen, score, strict=True))
+            sum(
+                maximise_counts(type_people, self.p, domain_size) @ type_score
+                for type_people, type_score in zip(tallies.seen, score, strict=True)
+            )
         )
 
 
@@ -257,8 +270,8 @@ class RowTypeTallies:
     squares: np.ndarray
     seen: np.ndarray
 
-    def only(self, kept: np.ndarray) -> RowTypeTallies:
-        return RowTypeTallies(self.people[kept], self.squares[kept], self.seen[kept])
+    def only(self, selected: np.ndarray) -> RowTypeTallies:
+        return RowTypeTallies(self.people[selected], self.squares[selected], self.seen[selected])
 
 
 def merge_alike(
@@ -267,12 +280,12 @@ def merge_alike(
     """Merge row types with equal scores into one."""
     _, first, kind = np.unique(np.column_stack([score, placed]), axis=0, return_index=True, return_inverse=True)
     kind = kind.reshape(-1)
-    seen = np.zeros((len(first), score.shape[1]))
-    np.add.at(seen, kind, tallies.seen)
+    people_by_value = np.zeros((len(first), score.shape[1]))
+    np.add.at(people_by_value, kind, tallies.seen)
     merged = RowTypeTallies(
         np.bincount(kind, weights=tallies.people, minlength=len(first)),
         np.bincount(kind, weights=tallies.squares, minlength=len(first)),
-        seen,
+        people_by_value,
     )
     return merged, score[first], placed[first]
 
@@ -286,20 +299,20 @@ class Moments:
     shown: np.ndarray
 
 
-def maximise_counts(seen: np.ndarray, p: float, domain: int, steps: int = 2000) -> np.ndarray:
+def maximise_counts(shown_counts: np.ndarray, p: float, domain: int, steps: int = 2000) -> np.ndarray:
     """Expectation-maximisation for a retained or uniformly redrawn value: never negative (ERRATA 5.8)."""
-    total = seen.sum()
+    total = shown_counts.sum()
     noise = (1 - p) / domain
-    found = np.full(len(seen), total / max(domain, 1))
+    estimate = np.full(len(shown_counts), total / max(domain, 1))
     for _ in range(steps):
-        expected = p * found + noise * found.sum()
-        ratio = np.divide(seen, expected, out=np.zeros_like(seen, dtype=float), where=expected > 0)
-        better = found * (p * ratio + noise * ratio.sum())
-        moved = np.abs(better - found).sum()
-        found = better
+        expected = p * estimate + noise * estimate.sum()
+        ratio = np.divide(shown_counts, expected, out=np.zeros_like(shown_counts, dtype=float), where=expected > 0)
+        better = estimate * (p * ratio + noise * ratio.sum())
+        moved = np.abs(better - estimate).sum()
+        estimate = better
         if moved <= 1e-9 * max(total, 1):
             break
-    return found
+    return estimate
 
 
 SIZE_COLUMN = "G"
@@ -370,7 +383,9 @@ class SampledReader:
         column = manifest.sensitive
         return parse_texts(list(manifest.own["domain"]), column.dtype).alias(column.name)
 
-    def list_needed_columns(self, manifest: Manifest, asked: AskedColumns) -> dict[str, NeededColumns] | None:
+    def list_needed_columns(
+        self, manifest: Manifest, question_columns: AskedColumns
+    ) -> dict[str, NeededColumns] | None:
         """Return None: every column is needed, and every row is a group of its own."""
         return None
 
@@ -383,25 +398,25 @@ class SampledReader:
                 f"{column!r} was perturbed: a condition on it would select by noise.",
                 attempt="values=[...], which reconstructs how many have them.",
             )
-        shown = None if question.where is None else self.frame(tables, manifest, bounds=True)
+        shown_frame = None if question.where is None else self.frame(tables, manifest, bounds=True)
         sizes = data[SIZE_COLUMN].to_numpy()
-        put = BoundQuestion.bind(data, manifest, question, shown, labels=True, people=sizes)
-        if not put.sensitive:
-            return put.answer_row_by_row(sizes)
+        bound_question = BoundQuestion.bind(data, manifest, question, shown_frame, labels=True, people=sizes)
+        if not bound_question.sensitive:
+            return bound_question.answer_row_by_row(sizes)
         if "sampled" not in question.known:
             question.known["sampled"] = SampledCounts.from_frame(data, manifest)
         counts: SampledCounts = question.known["sampled"]
 
-        require_no_extreme(put.aggregate)
+        require_no_extreme(bound_question.aggregate)
 
-        def ask(asked: BoundQuestion) -> Answer:
-            scores = ValueScores.from_rows(asked.rows, counts.domain, asked.condition, asked.column)
-            bounds = bound_any_value(asked, counts.domain, sizes)
-            if not scores.depend_on_value(asked.aggregate):
+        def ask(part: BoundQuestion) -> Answer:
+            scores = ValueScores.from_rows(part.rows, counts.domain, part.condition, part.column)
+            bounds = bound_any_value(part, counts.domain, sizes)
+            if not scores.depend_on_value(part.aggregate):
                 return bounds
-            return combine_with_bounds(counts.answer(scores, asked.aggregate, by=question.by, bounds=bounds), bounds)
+            return combine_with_bounds(counts.answer(scores, part.aggregate, by=question.by, bounds=bounds), bounds)
 
-        return put.answer_about_source(ask)
+        return bound_question.answer_about_source(ask)
 
     def readme(self, manifest: Manifest) -> str:
         column = manifest.sensitive.name
@@ -425,9 +440,11 @@ class SampledReader:
 
 
 def _describe_groups(manifest: Manifest) -> str:
-    each = manifest.rows_per_person
+    rows_per_person = manifest.rows_per_person
     return f"{manifest.own['k']}" + (
-        "" if each == 1 else f" ({manifest.own['k'] * each} rows: at most {each} of one person)"
+        ""
+        if rows_per_person == 1
+        else f" ({manifest.own['k'] * rows_per_person} rows: at most {rows_per_person} of one person)"
     )
 
 
@@ -435,15 +452,15 @@ def _require_true_declaration(manifest: Manifest) -> None:
     """Refuse a manifest whose domain of the column differs from the one that a hierarchy or an order declares."""
     column = manifest.sensitive
     domain = manifest.own["domain"]
-    said = manifest.own.get("declared")
+    declaration = manifest.own.get("declared")
     stated: list[str] | None = None
-    if said == "hierarchy":
+    if declaration == "hierarchy":
         stated = [row[0] for row in column.hierarchy or ()]
-    elif said == "order":
+    elif declaration == "order":
         stated = list(column.order or ())
-    elif said == "list" and "domain" in manifest.method.parameters:
+    elif declaration == "list" and "domain" in manifest.method.parameters:
         stated = [str(value) for value in manifest.method.parameters["domain"]]
-    elif said == "range":
+    elif declaration == "range":
         stated = _list_whole_numbers(domain)
     if stated is not None and sorted(stated) != sorted(domain):
         raise MisshapenValue("a domain is not the one that is said to declare it", inside=True)
@@ -452,11 +469,11 @@ def _require_true_declaration(manifest: Manifest) -> None:
 def _list_whole_numbers(domain: list[str]) -> list[str]:
     """List every whole number from the first to the last of a domain; none if the domain has other values."""
     try:
-        least = int(domain[0])
-        greatest = int(domain[-1])
+        lowest = int(domain[0])
+        highest = int(domain[-1])
     except ValueError:
         return []
-    return [str(number) for number in range(least, greatest + 1)] if greatest - least < 2 * len(domain) else []
+    return [str(number) for number in range(lowest, highest + 1)] if highest - lowest < 2 * len(domain) else []
 
 
 def _describe_domain(manifest: Manifest) -> str:

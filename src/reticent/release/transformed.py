@@ -57,10 +57,10 @@ JOIN bounds b ON b."group" = p."group"
 def render_readme(manifest: Manifest) -> str:
     column = manifest.sensitive.name
     quasi, sensitive, bounds = list_file_subjects(manifest)
-    asked = manifest.find_columns_with_role(Role.QUASI)[0].name
+    example_column = manifest.find_columns_with_role(Role.QUASI)[0].name
     numeric = manifest.sensitive.type == "numeric"
     question = (
-        f"SELECT AVG({format_example_name(column)}) FROM release WHERE {format_example_name(asked)} = ..."
+        f"SELECT AVG({format_example_name(column)}) FROM release WHERE {format_example_name(example_column)} = ..."
         if numeric
         else f"SELECT COUNT(*) FROM release WHERE {format_example_name(column)} = '...'"
     )
@@ -142,10 +142,10 @@ class TransformedReader:
 
     def schemas(self, manifest: Manifest) -> dict[str, Schema]:
         rows = {column.name: column.dtype for column in manifest.columns if column.role != Role.SENSITIVE}
-        held = manifest.sensitive
-        numeric = held.type == "numeric"
-        end = held.dtype if numeric else "String"
-        wide = "Int64" if held.dtype.startswith(("Int", "UInt")) else "Float64"
+        sensitive = manifest.sensitive
+        numeric = sensitive.type == "numeric"
+        end = sensitive.dtype if numeric else "String"
+        bound_dtype = "Int64" if sensitive.dtype.startswith(("Int", "UInt")) else "Float64"
         return {
             "quasi": {**rows, GROUP_COLUMN: _INTEGER_DTYPE},
             "sensitive": {
@@ -158,7 +158,7 @@ class TransformedReader:
             "bounds": {
                 GROUP_COLUMN: _INTEGER_DTYPE,
                 SELECTED_COLUMN: _INTEGER_DTYPE,
-                **(dict.fromkeys(_BOUND_COLUMNS, wide) if numeric else {}),
+                **(dict.fromkeys(_BOUND_COLUMNS, bound_dtype) if numeric else {}),
             },
         }
 
@@ -184,8 +184,8 @@ class TransformedReader:
         annotated = AnnotatedHierarchy.from_manifest(manifest)
         column = cells.sensitive[0]
         rows = np.bincount(tables["quasi"][GROUP_COLUMN].to_numpy())
-        known = {text: at for at, text in enumerate(annotated.texts)}
-        place = [known.get(text, -1) for text in column.texts]
+        place_of_text = {text: place_number for place_number, text in enumerate(annotated.texts)}
+        place = [place_of_text.get(text, -1) for text in column.texts]
         if -1 in place:
             raise RequestError(
                 f"Column {column.name!r} of the source holds {pluralize(place.count(-1), 'value')} that the target lacks."
@@ -201,24 +201,24 @@ class TransformedReader:
             attempt="release.query, which bounds it.",
         )
 
-    def list_needed_columns(self, manifest: Manifest, asked: AskedColumns) -> dict[str, NeededColumns]:
+    def list_needed_columns(self, manifest: Manifest, question_columns: AskedColumns) -> dict[str, NeededColumns]:
         """List the needed columns: for the sensitive column, groups of rows and bounds of groups; otherwise counts suffice."""
         sensitive = manifest.sensitive.name
-        if sensitive not in asked.names:
-            return {"quasi": NeededColumns(asked.names, counted=True)}
-        files = {"quasi": NeededColumns((asked.names - {sensitive}) | {GROUP_COLUMN}, counted=False)}
+        if sensitive not in question_columns.names:
+            return {"quasi": NeededColumns(question_columns.names, counted=True)}
+        files = {"quasi": NeededColumns((question_columns.names - {sensitive}) | {GROUP_COLUMN}, counted=False)}
         schemas = self.schemas(manifest)
-        for name in ("sensitive", "bounds") if sensitive in asked.aggregated else ("sensitive",):
+        for name in ("sensitive", "bounds") if sensitive in question_columns.aggregated else ("sensitive",):
             files[name] = NeededColumns(frozenset(schemas[name]), counted=False)
         return files
 
     def estimate(self, tables: Tables, manifest: Manifest, question: Question) -> Answer:
         """Estimate the mean under the groups' targets, with bounds over all choices of nodes and values."""
         times = times_counted(tables["quasi"])
-        put = BoundQuestion.bind(tables["quasi"], manifest, question, people=times)
-        if not put.sensitive:
-            return put.answer_row_by_row(times)
-        return estimate_with_bounds(tables, manifest, put)
+        bound_question = BoundQuestion.bind(tables["quasi"], manifest, question, people=times)
+        if not bound_question.sensitive:
+            return bound_question.answer_row_by_row(times)
+        return estimate_with_bounds(tables, manifest, bound_question)
 
     def readme(self, manifest: Manifest) -> str:
         return render_readme(manifest)

@@ -88,7 +88,7 @@ def build_attack_section(
         data,
         catalogue.ATTACKS,
         missing=missing,
-        how=lambda name: collect_assumed_beliefs(release, name),
+        options_of=lambda name: collect_assumed_beliefs(release, name),
         budget=budget,
         control=False,
         progress=progress,

@@ -96,15 +96,17 @@ class AlignedReleases:
     @property
     def doubtful(self) -> np.ndarray:
         """The points that may be of people who changed since one of the releases."""
-        found = np.zeros(len(self.people), bool)
+        are_doubtful = np.zeros(len(self.people), bool)
         for change in self.changes:
-            found |= change.doubtful
-        return found
+            are_doubtful |= change.doubtful
+        return are_doubtful
 
 
-def align_single_release(seen: AttackTarget) -> AlignedReleases:
+def align_single_release(target: AttackTarget) -> AlignedReleases:
     """Align one release, as the attack sees it."""
-    return AlignedReleases(seen.people, seen.truth, (ReleasePart(find_membership(seen), seen.counts),), (seen,))
+    return AlignedReleases(
+        target.people, target.truth, (ReleasePart(find_membership(target), target.counts),), (target,)
+    )
 
 
 def align_releases(releases: Sequence[Any], source: Any, missing: tuple[str, ...] = ()) -> AlignedReleases:
@@ -120,22 +122,26 @@ def align_releases(releases: Sequence[Any], source: Any, missing: tuple[str, ...
     rows = select_source_columns(source, names, missing)
     combined = collect_frame(_cast_to_texts(rows.group_by(names).len(name=COUNT_COLUMN)), "Counting the rows")
     counts = combined[COUNT_COLUMN].to_numpy().astype(np.int64)
-    laid = [_place_release(release, columns, combined) for release, columns in zip(releases, declared, strict=True)]
-    place, at = find_distinct_rows(np.column_stack([one.point for one in laid]))
-    texts = list(dict.fromkeys(text for one in laid for text in one.texts))
+    placements = [
+        _place_release(release, columns, combined) for release, columns in zip(releases, declared, strict=True)
+    ]
+    place, point_of_row = find_distinct_rows(np.column_stack([placed.point for placed in placements]))
+    texts = list(dict.fromkeys(text for placed in placements for text in placed.texts))
     number = {text: code for code, text in enumerate(texts)}
-    value = np.array([number[text] for text in laid[0].values], np.int64)
-    truth = TrueValues.count(at, value, counts, points=len(place), values=len(texts))
+    value = np.array([number[text] for text in placements[0].values], np.int64)
+    truth = TrueValues.count(point_of_row, value, counts, points=len(place), values=len(texts))
     people = truth.by_point
-    found = []
-    for release, one in enumerate(laid):
-        published = _reorder_counts(texts, one)
-        total = _count_rows_beyond_totals(published, truth) if isinstance(one.seen.sight, Boxes) else 0
-        who = find_membership(one.seen, total)
-        if (place[:, release] == who.points).any():
-            who = _add_stranger_point(who)
-        found.append(_reconcile_release(lift_membership(who, place[:, release], people), published, people, truth))
-    return _join_parts(people, truth, [one.seen for one in laid], found)
+    reconciled = []
+    for release, placed in enumerate(placements):
+        published = _reorder_counts(texts, placed)
+        total = _count_rows_beyond_totals(published, truth) if isinstance(placed.seen.sight, Boxes) else 0
+        membership = find_membership(placed.seen, total)
+        if (place[:, release] == membership.points).any():
+            membership = _add_stranger_point(membership)
+        reconciled.append(
+            _reconcile_release(lift_membership(membership, place[:, release], people), published, people, truth)
+        )
+    return _join_parts(people, truth, [placed.seen for placed in placements], reconciled)
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,46 +163,46 @@ def _place_release(release: Any, declared: Mapping[str, Column], combined: pl.Da
     typed = collect_frame(
         parse_declared(combined.select(*declared, COUNT_COLUMN).lazy(), declared), "Reading the values"
     )
-    held = _are_holdable(typed, declared)
+    holdable = _are_holdable(typed, declared)
     texts = [name for name, dtype in typed.schema.items() if is_text(dtype) and dtype != pl.String]
     typed = typed.with_columns(pl.col(texts).cast(pl.String))
     own = _make_rows_of_lost_values(release, typed)
-    cells, cell = encode_cells(pl.concat([typed.filter(pl.Series(held)), own]), declared)
+    cells, cell = encode_cells(pl.concat([typed.filter(pl.Series(holdable)), own]), declared)
     cells = widen_spans(cells, release.columns)
-    seen = make_target(cells, _view_release(release, cells), release.manifest.promises)
-    point = np.full(len(typed), len(seen.points), np.int64)
-    point[held] = cells.point[cell[: int(held.sum())]]
+    target = make_target(cells, _view_release(release, cells), release.manifest.promises)
+    point = np.full(len(typed), len(target.points), np.int64)
+    point[holdable] = cells.point[cell[: int(holdable.sum())]]
     domain = cells.sensitive[0]
     spelled = [*domain.texts, *([None] if domain.null else [])]
     values = typed[domain.name].cast(pl.String).to_list()
-    for row, code in zip(np.flatnonzero(held).tolist(), cells.values[cell, 0].tolist(), strict=False):
+    for row, code in zip(np.flatnonzero(holdable).tolist(), cells.values[cell, 0].tolist(), strict=False):
         values[row] = spelled[code]
-    return PlacedRelease(seen, point, values)
+    return PlacedRelease(target, point, values)
 
 
 def _view_release(release: Any, cells: Cells) -> AdversaryView:
     """Return what the adversary sees of a release; labels may cover nobody who is still in the table."""
     try:
-        found: AdversaryView = release.sight(cells)
+        view: AdversaryView = release.sight(cells)
     except BundleDamaged:
         entries = [entry for entry in release.columns if entry.role == Role.QUASI]
         return build_boxes(entries, release.frame(), cells, others=True)
-    return found
+    return view
 
 
 def _are_holdable(typed: pl.DataFrame, declared: Mapping[str, Column]) -> np.ndarray:
     """Tell which combinations have values that the hierarchies and orders of a release know."""
-    held = np.ones(len(typed), bool)
+    holdable = np.ones(len(typed), bool)
     for name, column in declared.items():
-        known: list[str] | None = None
+        known_values: list[str] | None = None
         if column.order is not None:
-            known = list(column.order)
+            known_values = list(column.order)
         elif column.hierarchy is not None and not isinstance(column.hierarchy, Mapping) and column.type != "numeric":
-            known = [row[0] for row in Hierarchy.of(column.hierarchy, name).rows()]
-        if known is not None:
+            known_values = [row[0] for row in Hierarchy.of(column.hierarchy, name).rows()]
+        if known_values is not None:
             values = typed[name].cast(pl.String)
-            held &= (values.is_in(known) | values.is_null()).to_numpy()
-    return held
+            holdable &= (values.is_in(known_values) | values.is_null()).to_numpy()
+    return holdable
 
 
 def _make_rows_of_lost_values(release: Any, typed: pl.DataFrame) -> pl.DataFrame:
@@ -218,17 +224,21 @@ def _make_rows_of_lost_values(release: Any, typed: pl.DataFrame) -> pl.DataFrame
 
 def _make_rows_of_nobody(typed: pl.DataFrame, columns: Mapping[str, pl.Series]) -> pl.DataFrame:
     """Make combinations that nobody has: these values, and in all other columns the first value that occurs."""
-    given = pl.DataFrame([values.alias(name) for name, values in columns.items()]).unique(maintain_order=True)
-    given = given.with_columns(pl.col(name).cast(typed.schema[name], strict=False) for name in given.columns)
+    combinations = pl.DataFrame([values.alias(name) for name, values in columns.items()]).unique(maintain_order=True)
+    combinations = combinations.with_columns(
+        pl.col(name).cast(typed.schema[name], strict=False) for name in combinations.columns
+    )
     names = list(columns)
-    given = given.join(typed.select(names).unique(), on=names, how="anti", nulls_equal=True, maintain_order="left")
+    combinations = combinations.join(
+        typed.select(names).unique(), on=names, how="anti", nulls_equal=True, maintain_order="left"
+    )
     others = [
         pl.lit(typed[name].first(), dtype=typed.schema[name]).alias(name)
         for name in typed.columns
         if name not in columns and name != COUNT_COLUMN
     ]
     nobody = pl.lit(0, dtype=typed.schema[COUNT_COLUMN]).alias(COUNT_COLUMN)
-    return given.with_columns(*others, nobody).select(typed.columns)
+    return combinations.with_columns(*others, nobody).select(typed.columns)
 
 
 def _cast_to_texts(lazy: pl.LazyFrame) -> pl.LazyFrame:
@@ -236,43 +246,43 @@ def _cast_to_texts(lazy: pl.LazyFrame) -> pl.LazyFrame:
     return lazy.with_columns(pl.col(texts).cast(pl.String)) if texts else lazy
 
 
-def _reorder_counts(texts: Sequence[str | None], one: PlacedRelease) -> np.ndarray:
+def _reorder_counts(texts: Sequence[str | None], placed: PlacedRelease) -> np.ndarray:
     """Reorder a release's counts to an order of values: hierarchies may order them otherwise."""
-    domain = one.seen.sensitive
-    own = {text: at for at, text in enumerate([*domain.texts, *([None] if domain.null else [])])}
-    counts = np.zeros((len(one.seen.counts), len(texts)), one.seen.counts.dtype)
-    for at, text in enumerate(texts):
+    domain = placed.seen.sensitive
+    own = {text: code for code, text in enumerate([*domain.texts, *([None] if domain.null else [])])}
+    counts = np.zeros((len(placed.seen.counts), len(texts)), placed.seen.counts.dtype)
+    for code, text in enumerate(texts):
         if text in own:
-            counts[:, at] = one.seen.counts[:, own[text]]
+            counts[:, code] = placed.seen.counts[:, own[text]]
     return counts
 
 
-def _add_stranger_point(found: GroupMembership) -> GroupMembership:
+def _add_stranger_point(membership: GroupMembership) -> GroupMembership:
     """Add a last point, of combinations that the release cannot hold: they are in none of its groups."""
     return replace(
-        found,
-        point=np.append(found.point, found.points),
-        group=np.append(found.group, found.groups),
-        people=np.append(found.people, 1.0),
-        points=found.points + 1,
+        membership,
+        point=np.append(membership.point, membership.points),
+        group=np.append(membership.group, membership.groups),
+        people=np.append(membership.people, 1.0),
+        points=membership.points + 1,
     )
 
 
-def lift_membership(found: GroupMembership, of: np.ndarray, people: np.ndarray) -> GroupMembership:
-    """Return the same membership of finer points: `of` is the point that each of them belongs to."""
-    if found.points == len(of) and np.array_equal(of, np.arange(len(of))):
-        return found
-    order = np.argsort(found.point, kind="stable")
-    start = np.searchsorted(found.point[order], of)
-    many = np.searchsorted(found.point[order], of, side="right") - start
-    ends = np.cumsum(many)
-    entry = order[np.arange(int(many.sum())) + np.repeat(start - ends + many, many)]
-    point = np.repeat(np.arange(len(of)), many)
-    by_group = np.argsort(found.group[entry], kind="stable")
+def lift_membership(membership: GroupMembership, coarse_point: np.ndarray, people: np.ndarray) -> GroupMembership:
+    """Return the same membership of finer points: `coarse_point` is the point that each of them belongs to."""
+    if membership.points == len(coarse_point) and np.array_equal(coarse_point, np.arange(len(coarse_point))):
+        return membership
+    order = np.argsort(membership.point, kind="stable")
+    start = np.searchsorted(membership.point[order], coarse_point)
+    entry_counts = np.searchsorted(membership.point[order], coarse_point, side="right") - start
+    ends = np.cumsum(entry_counts)
+    entry = order[np.arange(int(entry_counts.sum())) + np.repeat(start - ends + entry_counts, entry_counts)]
+    point = np.repeat(np.arange(len(coarse_point)), entry_counts)
+    by_group = np.argsort(membership.group[entry], kind="stable")
     entry = entry[by_group]
     point = point[by_group]
-    weight = found.shares[entry] * people[point]
-    return replace(found, point=point, group=found.group[entry], people=weight, points=len(of))
+    weight = membership.shares[entry] * people[point]
+    return replace(membership, point=point, group=membership.group[entry], people=weight, points=len(coarse_point))
 
 
 def _count_rows_beyond_totals(published: np.ndarray, truth: TrueValues) -> int:
@@ -284,57 +294,57 @@ def _count_rows_beyond_totals(published: np.ndarray, truth: TrueValues) -> int:
 
 
 def _reconcile_release(
-    who: GroupMembership, counts: np.ndarray, people: np.ndarray, truth: TrueValues
+    membership: GroupMembership, counts: np.ndarray, people: np.ndarray, truth: TrueValues
 ) -> tuple[GroupMembership, np.ndarray, SourceChanges]:
     """Return who is in which group, without the people who changed since, and the rows that are of nobody any more."""
-    groups = who.groups
+    groups = membership.groups
     sizes = counts.sum(axis=1)
-    whole = bool(np.array_equal(counts, np.round(counts)))
+    are_integers = bool(np.array_equal(counts, np.round(counts)))
     nobody = np.zeros(len(people), bool)
-    if not who.known:
+    if not membership.known:
         departed = _count_rows_beyond_totals(counts, truth)
         beyond = departed - int(max(sizes.sum() - people.sum(), 0))
         values = np.maximum(counts.sum(axis=0) - truth.by_value, 0)
         absent = int(people.sum() - (sizes.sum() - departed))
         moved = min(departed, absent)
         return (
-            who,
+            membership,
             counts,
             SourceChanges(np.array([departed]), values, nobody, nobody | (moved > 0), moved, beyond, None),
         )
-    held = who.held[:groups]
-    larger = np.maximum(sizes - np.round(held), 0)
-    clear = whole & _have_single_points_only(who)
-    lone = np.flatnonzero(who.group < groups)
-    in_clear = lone[clear[who.group[lone]]]
-    there = _sum_values_by_group(truth, who.point[in_clear], who.group[in_clear], counts.shape)
-    over = np.where(clear[:, None], np.maximum(counts - there, 0), 0)
-    under = np.where(clear[:, None], np.maximum(there - counts, 0), 0)
-    departed = np.maximum(larger, over.sum(axis=1)).astype(np.float64)
+    group_people = membership.held[:groups]
+    larger = np.maximum(sizes - np.round(group_people), 0)
+    clear = are_integers & _have_single_points_only(membership)
+    lone = np.flatnonzero(membership.group < groups)
+    in_clear = lone[clear[membership.group[lone]]]
+    true_counts = _sum_values_by_group(truth, membership.point[in_clear], membership.group[in_clear], counts.shape)
+    excess = np.where(clear[:, None], np.maximum(counts - true_counts, 0), 0)
+    shortfall = np.where(clear[:, None], np.maximum(true_counts - counts, 0), 0)
+    departed = np.maximum(larger, excess.sum(axis=1)).astype(np.float64)
     unseen = _count_rows_beyond_totals(counts, truth) - departed.sum()
     if unseen > 0 and not clear.all():  # in groups whose people's values are not known apart
         departed += np.where(clear, 0, sizes) / sizes[~clear].sum() * unseen
-    staying = np.divide(sizes - departed, held, out=np.ones(groups), where=(held > 0) & (departed > 0))
+    staying = np.divide(sizes - departed, group_people, out=np.ones(groups), where=(group_people > 0) & (departed > 0))
     changed = (departed > 0) & (staying < 1)
-    values = np.where(clear[:, None], over, larger[:, None] * counts / np.maximum(sizes, 1)[:, None]).sum(axis=0)
+    values = np.where(clear[:, None], excess, larger[:, None] * counts / np.maximum(sizes, 1)[:, None]).sum(axis=0)
     doubtful = nobody.copy()
-    doubtful[who.point[lone][changed[who.group[lone]]]] = True
-    bare = who.point[who.group == groups]  # people whom no label covers may have been elsewhere
+    doubtful[membership.point[lone][changed[membership.group[lone]]]] = True
+    bare = membership.point[membership.group == groups]  # people whom no label covers may have been elsewhere
     outside = _sum_values_by_group(truth, bare, np.zeros(len(bare), np.int64), (1, counts.shape[1]))[0]
-    shared = np.minimum(over.sum(axis=0), under.sum(axis=0) + outside)
+    shared = np.minimum(excess.sum(axis=0), shortfall.sum(axis=0) + outside)
     fewer = np.append(
-        under.sum(axis=1) > 0, True
+        shortfall.sum(axis=1) > 0, True
     )  # groups some of whose people, and who is in none, may be those who moved
     candidates = nobody.copy()
-    candidates[who.point[fewer[who.group]]] = True
+    candidates[membership.point[fewer[membership.group]]] = True
     holders = nobody.copy()
     holders[truth.point[(shared > 0)[truth.value]]] = True
     candidates &= holders
     moved = int(shared.sum())
     beyond = int((departed - larger)[clear].sum())
-    by_chance = _expect_misfits_by_chance(counts, there, clear, larger)
+    by_chance = _expect_misfits_by_chance(counts, true_counts, clear, larger)
     changes = SourceChanges(departed, values, doubtful, candidates, moved, beyond, by_chance)
-    return _keep_staying_people(who, staying, changed), counts, changes
+    return _keep_staying_people(membership, staying, changed), counts, changes
 
 
 def _sum_values_by_group(truth: TrueValues, point: np.ndarray, group: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
@@ -342,63 +352,67 @@ def _sum_values_by_group(truth: TrueValues, point: np.ndarray, group: np.ndarray
     of_point = np.full(truth.points, -1, np.int64)
     of_point[point] = group
     inside = of_point[truth.point] >= 0
-    found = np.zeros(shape)
-    np.add.at(found, (of_point[truth.point[inside]], truth.value[inside]), truth.people[inside])
-    return found
+    sums = np.zeros(shape)
+    np.add.at(sums, (of_point[truth.point[inside]], truth.value[inside]), truth.people[inside])
+    return sums
 
 
-def _have_single_points_only(who: GroupMembership) -> np.ndarray:
+def _have_single_points_only(membership: GroupMembership) -> np.ndarray:
     """Tell of each group whether all people of its points are in it."""
-    several = np.bincount(who.point, minlength=who.points)[who.point] > 1
-    found = np.ones(who.groups + 1, bool)
-    found[who.group[several]] = False
-    return found[: who.groups]
+    several = np.bincount(membership.point, minlength=membership.points)[membership.point] > 1
+    single_only = np.ones(membership.groups + 1, bool)
+    single_only[membership.group[several]] = False
+    return single_only[: membership.groups]
 
 
-def _expect_misfits_by_chance(counts: np.ndarray, there: np.ndarray, clear: np.ndarray, larger: np.ndarray) -> int:
+def _expect_misfits_by_chance(
+    counts: np.ndarray, true_counts: np.ndarray, clear: np.ndarray, larger: np.ndarray
+) -> int:
     """Compute how many rows, beyond those that groups are too large by, would misfit if the table's values were dealt at random."""
-    here = there[clear].astype(np.int64)
-    values = np.random.default_rng(0).permutation(np.repeat(np.arange(here.shape[1]), here.sum(axis=0)))
-    group = np.repeat(np.arange(len(here)), here.sum(axis=1))
-    dealt = np.zeros(here.shape)
+    clear_counts = true_counts[clear].astype(np.int64)
+    values = np.random.default_rng(0).permutation(np.repeat(np.arange(clear_counts.shape[1]), clear_counts.sum(axis=0)))
+    group = np.repeat(np.arange(len(clear_counts)), clear_counts.sum(axis=1))
+    dealt = np.zeros(clear_counts.shape)
     np.add.at(dealt, (group, values), 1)
     return int(np.maximum(np.maximum(counts[clear] - dealt, 0).sum(axis=1) - larger[clear], 0).sum())
 
 
-def _keep_staying_people(who: GroupMembership, staying: np.ndarray, changed: np.ndarray) -> GroupMembership:
+def _keep_staying_people(membership: GroupMembership, staying: np.ndarray, changed: np.ndarray) -> GroupMembership:
     """Return the same membership, where of the people of some groups a share is in none: they changed."""
     if not changed.any():
-        return who
-    inside = np.append(changed, False)[who.group]
-    share = np.append(staying, 1.0)[who.group]
-    left = who.people[inside] * (1 - share[inside])
-    people = np.where(inside, who.people * share, who.people)
-    point = np.concatenate([who.point, who.point[inside]])
-    group = np.concatenate([who.group, np.full(int(inside.sum()), who.groups)])
-    people = np.concatenate([people, left])
-    some_left = people > 0
-    return _sort_by_group(replace(who, point=point[some_left], group=group[some_left], people=people[some_left]))
+        return membership
+    inside = np.append(changed, False)[membership.group]
+    share = np.append(staying, 1.0)[membership.group]
+    gone_people = membership.people[inside] * (1 - share[inside])
+    people = np.where(inside, membership.people * share, membership.people)
+    point = np.concatenate([membership.point, membership.point[inside]])
+    group = np.concatenate([membership.group, np.full(int(inside.sum()), membership.groups)])
+    people = np.concatenate([people, gone_people])
+    occurring = people > 0
+    return _sort_by_group(replace(membership, point=point[occurring], group=group[occurring], people=people[occurring]))
 
 
-def _sort_by_group(who: GroupMembership) -> GroupMembership:
-    order = np.argsort(who.group, kind="stable")
-    return replace(who, point=who.point[order], group=who.group[order], people=who.people[order])
+def _sort_by_group(membership: GroupMembership) -> GroupMembership:
+    order = np.argsort(membership.group, kind="stable")
+    return replace(
+        membership, point=membership.point[order], group=membership.group[order], people=membership.people[order]
+    )
 
 
 def _join_parts(
     people: np.ndarray,
     truth: TrueValues,
-    seen: Sequence[AttackTarget],
-    found: Sequence[tuple[GroupMembership, np.ndarray, SourceChanges]],
+    targets: Sequence[AttackTarget],
+    reconciled: Sequence[tuple[GroupMembership, np.ndarray, SourceChanges]],
 ) -> AlignedReleases:
     """Make the parts over all people: those of the table, and after them those who departed from each release."""
     departed = []
     owner = []
     entries = []
     start = len(people)
-    for number, (who, counts, changes) in enumerate(found):
+    for number, (membership, counts, changes) in enumerate(reconciled):
         gone = np.flatnonzero(changes.departed > 0)
-        if who.known:
+        if membership.known:
             point = start + np.arange(len(gone))
             group = gone
             weight = changes.departed[gone].astype(np.float64)
@@ -415,38 +429,38 @@ def _join_parts(
     gone_people = np.concatenate(departed) if departed else np.zeros(0)
     whose = np.array(owner, np.int64)
     parts = []
-    for number, ((who, counts, _), (point, group, weight)) in enumerate(zip(found, entries, strict=True)):
+    for number, ((membership, counts, _), (point, group, weight)) in enumerate(zip(reconciled, entries, strict=True)):
         others = len(people) + np.flatnonzero(whose != number)
         joined = replace(
-            who,
-            point=np.concatenate([who.point, point, others]),
-            group=np.concatenate([who.group, group, np.full(len(others), who.groups)]),
-            people=np.concatenate([who.people, weight, gone_people[others - len(people)]]),
+            membership,
+            point=np.concatenate([membership.point, point, others]),
+            group=np.concatenate([membership.group, group, np.full(len(others), membership.groups)]),
+            people=np.concatenate([membership.people, weight, gone_people[others - len(people)]]),
             points=start,
         )
-        parts.append(ReleasePart(_sort_by_group(joined) if start > len(people) else who, counts))
-    prior = found[0][1].sum(axis=0) + sum(changes.values for _, _, changes in found)
-    each = tuple(changes for _, _, changes in found)
-    return AlignedReleases(people, truth, tuple(parts), tuple(seen), gone_people, each, prior)
+        parts.append(ReleasePart(_sort_by_group(joined) if start > len(people) else membership, counts))
+    prior = reconciled[0][1].sum(axis=0) + sum(changes.values for _, _, changes in reconciled)
+    all_changes = tuple(changes for _, _, changes in reconciled)
+    return AlignedReleases(people, truth, tuple(parts), tuple(targets), gone_people, all_changes, prior)
 
 
-def require_fitting_releases(together: AlignedReleases) -> None:
+def require_fitting_releases(aligned: AlignedReleases) -> None:
     """Refuse a release whose rows the table's people do not fit: it was made from another one.
 
     Some rows may be of people who left or changed since.  Values that misfit in their groups nearly as often as if they were
     dealt at random are those of others.
     """
-    for number, changes in enumerate(together.changes):
-        rows = float(together.parts[number].counts.sum())
+    for number, changes in enumerate(aligned.changes):
+        rows = float(aligned.parts[number].counts.sum())
         if changes.by_chance is None:
             strange = changes.rows > MAX_UNPLACED_SHARE * rows
         else:
             misfit = changes.beyond * MIN_STRANGER_RATIO > changes.by_chance
             strange = changes.rows > MAX_DEPARTED_SHARE * rows or (changes.beyond > 0 and misfit)
         if strange:
-            which = "The release attacked" if number == 0 else f"Release {number} of those to join"
+            subject = "The release attacked" if number == 0 else f"Release {number} of those to join"
             raise RequestError(
-                f"{which} was made from other data: it publishes {pluralize(changes.rows, 'row')} more of some values than the source has.",
+                f"{subject} was made from other data: it publishes {pluralize(changes.rows, 'row')} more of some values than the source has.",
                 why="Beliefs about different people cannot be joined.",
                 attempt="the data that all of them were made from, or --force-join (force_join=True).",
             )

@@ -69,8 +69,8 @@ class CompositionOutcome(AttackOutcome):
     def belief(self) -> np.ndarray:
         """(points, values): for small tables."""
         assert self.joint is not None
-        found = self.joint.to_dense(self.joint.own if self.beliefs is None else self.beliefs)
-        return found[: len(self.people)]
+        beliefs = self.joint.to_dense(self.joint.own if self.beliefs is None else self.beliefs)
+        return beliefs[: len(self.people)]
 
     def to_dict(self) -> dict[str, Any]:
         return {**AttackOutcome.to_dict(self), **self.details}
@@ -89,12 +89,12 @@ class CompositionOutcome(AttackOutcome):
         """
         if limit >= 1:
             return 0
-        over = self.greatest + self.moved >= float(limit)
+        above = self.greatest + self.moved >= float(limit)
         for point, beliefs in self.exact.items():
-            over[point] = max(beliefs) > limit
+            above[point] = max(beliefs) > limit
         if len(self.doubtful):
-            over |= self.doubtful
-        return min(int(self.people[over].sum()) + self.shifted, int(self.people.sum()))
+            above |= self.doubtful
+        return min(int(self.people[above].sum()) + self.shifted, int(self.people.sum()))
 
 
 def attack_by_composition(
@@ -111,39 +111,42 @@ def attack_by_composition(
         if joined:
             raise RequestError("A plan is attacked alone: releases are joined.", attempt="rt.publish(...) first.")
         return attack_aligned_releases(align_single_release(release), seed)
-    releases = [_open_release(one) for one in (release, *([joined] if isinstance(joined, str | Path) else joined))]
+    releases = [
+        _open_release(joined_release)
+        for joined_release in (release, *([joined] if isinstance(joined, str | Path) else joined))
+    ]
     noted = False
     if not force_join and len(releases) > 1:
         from reticent.ledger.ledger import require_same_people
 
-        noted = require_same_people([one.folder for one in releases])
-    together = _try_aligning_alone(releases[0], source, missing) if len(releases) == 1 else None
-    if together is None:
-        together = align_releases(releases, source, missing)
+        noted = require_same_people([joined_release.folder for joined_release in releases])
+    aligned = _try_aligning_alone(releases[0], source, missing) if len(releases) == 1 else None
+    if aligned is None:
+        aligned = align_releases(releases, source, missing)
     if not force_join and not noted:
-        require_fitting_releases(together)
-    return attack_aligned_releases(together, seed)
+        require_fitting_releases(aligned)
+    return attack_aligned_releases(aligned, seed)
 
 
 def _try_aligning_alone(release: Any, source: Any, missing: tuple[str, ...]) -> AlignedReleases | None:
     """Align one release with its table, as other attacks see it; None if people have left the table, or changed, since."""
     try:
-        shown = observe(release, source, missing=missing)
+        target = observe(release, source, missing=missing)
     except BundleDamaged:  # a label covers nobody who is still there
         return None
-    fits = np.array_equal(shown.counts, np.round(shown.counts))
-    if fits and (shown.counts.sum(axis=0) > shown.truth.by_value).any():
+    fits = np.array_equal(target.counts, np.round(target.counts))
+    if fits and (target.counts.sum(axis=0) > target.truth.by_value).any():
         return None
-    return align_single_release(shown)
+    return align_single_release(target)
 
 
-def attack_aligned_releases(together: AlignedReleases, seed: int = 0) -> CompositionOutcome:
+def attack_aligned_releases(aligned: AlignedReleases, seed: int = 0) -> CompositionOutcome:
     """Attack releases that are aligned with their people."""
-    parts = together.parts
-    prior = together.prior
-    people = together.people
-    everybody = together.everybody
-    targets = len(together.people)
+    parts = aligned.parts
+    prior = aligned.prior
+    people = aligned.people
+    everybody = aligned.everybody
+    targets = len(aligned.people)
     at_targets = np.arange(targets)
     own = [part.guess(prior).take(at_targets) for part in parts]
     exact = {point: row for point, row in compute_exact_beliefs(parts, everybody).items() if point < targets}
@@ -158,25 +161,25 @@ def attack_aligned_releases(together: AlignedReleases, seed: int = 0) -> Composi
         guesses = Guesses.of_beliefs(beliefs).take(joint.of_point[:targets])
         multiplied = Guesses.of_beliefs(joint.multiply()).take(joint.of_point[:targets])
         product_worst = multiplied.greatest.max(initial=0.0)
-    doubtful = _find_doubtful_points(together)
+    doubtful = _find_doubtful_points(aligned)
     exact = {point: row for point, row in exact.items() if not doubtful[point]}
-    promised = [shown.promised for shown in together.seen if shown.promised is not None]
-    scored = score_guesses("composition", guesses, together.truth, max(promised, default=None))
-    beside = {
-        **_collect_details(together, guesses, own, promised, moved),
-        **_compute_control(together, scored, own[0], seed),
+    promised = [target.promised for target in aligned.seen if target.promised is not None]
+    scored = score_guesses("composition", guesses, aligned.truth, max(promised, default=None))
+    details = {
+        **_collect_details(aligned, guesses, own, promised, moved),
+        **_compute_control(aligned, scored, own[0], seed),
         "releases": len(parts),
-        "exact": int(people[list(exact)].sum()) if len(parts) > 1 else _count_known_people(together),
+        "exact": int(people[list(exact)].sum()) if len(parts) > 1 else _count_known_people(aligned),
         "product_worst": float(product_worst),
         "moved": moved,
-        "rule": _describe_rule(together, exact),
-        "departed": sum(change.rows for change in together.changes),
+        "rule": _describe_rule(aligned, exact),
+        "departed": sum(change.rows for change in aligned.changes),
     }
     fields = {name: getattr(scored, name) for name in scored.__dataclass_fields__}
-    shifted = sum(change.moved for change in together.changes)
-    found = CompositionOutcome(
+    shifted = sum(change.moved for change in aligned.changes)
+    outcome = CompositionOutcome(
         **fields,
-        details=beside,
+        details=details,
         joint=joint,
         beliefs=beliefs,
         greatest=guesses.greatest,
@@ -186,25 +189,25 @@ def attack_aligned_releases(together: AlignedReleases, seed: int = 0) -> Composi
         doubtful=doubtful,
         shifted=shifted,
     )
-    return replace(found, details={**beside, "unbounded": found.unbounded})
+    return replace(outcome, details={**details, "unbounded": outcome.unbounded})
 
 
-def _find_doubtful_points(together: AlignedReleases) -> np.ndarray:
+def _find_doubtful_points(aligned: AlignedReleases) -> np.ndarray:
     """Find points of which a belief is not bounded: some people may have changed since a release, and who did is not known.
 
     In small components these are all people: what is known of one of them moves the others.  The same holds where
     people departed from several releases, who may be the same, or may be in the table with other quasi-identifiers.
     """
-    doubtful = together.doubtful
-    targets = len(together.people)
-    if not len(together.departed):
+    doubtful = aligned.doubtful
+    targets = len(aligned.people)
+    if not len(aligned.departed):
         return doubtful
-    component = find_joint_components(together.parts)
-    size = np.bincount(component, weights=together.everybody)
+    component = find_joint_components(aligned.parts)
+    size = np.bincount(component, weights=aligned.everybody)
     small = size <= MAX_COMPONENT_PEOPLE
     unclear = np.bincount(component[:targets], weights=doubtful, minlength=len(size)) > 0
     several = np.zeros(len(size), np.int64)
-    for part, changes in zip(together.parts, together.changes, strict=True):
+    for part, changes in zip(aligned.parts, aligned.changes, strict=True):
         gone = (part.membership.point >= targets) & (part.membership.group < part.membership.groups)
         several[np.unique(component[part.membership.point[gone]])] += 1
         if changes.moved:
@@ -215,55 +218,55 @@ def _find_doubtful_points(together: AlignedReleases) -> np.ndarray:
 
 def _to_arrays(row: Sequence[Fraction]) -> tuple[np.ndarray, np.ndarray]:
     """Return the values with a belief above 0, and the beliefs."""
-    value = np.array([at for at, belief in enumerate(row) if belief], np.int64)
-    return value, np.array([float(row[at]) for at in value])
+    value = np.array([code for code, belief in enumerate(row) if belief], np.int64)
+    return value, np.array([float(row[code]) for code in value])
 
 
-def _count_known_people(together: AlignedReleases) -> int:
+def _count_known_people(aligned: AlignedReleases) -> int:
     """Count everybody, for one release that tells who is in which group."""
-    return int(together.people.sum()) if together.parts[0].membership.known else 0
+    return int(aligned.people.sum()) if aligned.parts[0].membership.known else 0
 
 
-def _describe_rule(together: AlignedReleases, exact: Mapping[int, Any]) -> str:
-    if len(together.parts) == 1:
-        return "exact" if together.parts[0].membership.known else "balanced"
-    if len(exact) == len(together.people):
+def _describe_rule(aligned: AlignedReleases, exact: Mapping[int, Any]) -> str:
+    if len(aligned.parts) == 1:
+        return "exact" if aligned.parts[0].membership.known else "balanced"
+    if len(exact) == len(aligned.people):
         return "exact"
     return "exact and balanced" if exact else "balanced"
 
 
 def _collect_details(
-    together: AlignedReleases, guesses: Guesses, own: Sequence[Guesses], promised: Sequence[float], moved: float
+    aligned: AlignedReleases, guesses: Guesses, own: Sequence[Guesses], promised: Sequence[float], moved: float
 ) -> dict[str, Any]:
-    people = together.people
-    most = guesses.greatest
-    surely = most - moved - BELIEF_ROUNDING
+    people = aligned.people
+    greatest = guesses.greatest
+    surely = greatest - moved - BELIEF_ROUNDING
     targets = int(people.sum())
-    half = int(people[most >= float(HALF)].sum())
+    half = int(people[greatest >= float(HALF)].sum())
     low, high = compute_wilson_interval(half, targets)
     return {
         "half": half / targets,
         "half_low": low,
         "half_high": high,
-        "half_alone": max(float(people[one.greatest >= float(HALF)].sum()) for one in own) / targets,
-        "worst_alone": max(float(one.greatest.max(initial=0.0)) for one in own),
+        "half_alone": max(float(people[own_guesses.greatest >= float(HALF)].sum()) for own_guesses in own) / targets,
+        "worst_alone": max(float(own_guesses.greatest.max(initial=0.0)) for own_guesses in own),
         "exceeds": int(people[surely > min(promised)].sum()) if promised else None,
         "exceeds_all": int(people[surely > max(promised)].sum()) if promised else None,
-        "alone": max(score_guesses("", one, together.truth, None).success for one in own),
-        "believed": float((most * people).sum() / targets),
+        "alone": max(score_guesses("", own_guesses, aligned.truth, None).success for own_guesses in own),
+        "believed": float((greatest * people).sum() / targets),
     }
 
 
-def _compute_control(together: AlignedReleases, scored: AttackOutcome, alone: Guesses, seed: int) -> dict[str, float]:
+def _compute_control(aligned: AlignedReleases, scored: AttackOutcome, alone: Guesses, seed: int) -> dict[str, float]:
     """Run the same join where the other releases' values are uninformative."""
     rng = np.random.default_rng(seed)
-    parts = list(together.parts)
+    parts = list(aligned.parts)
     guesses = alone
     if len(parts) > 1:
         noise = parts[:1] + [ReleasePart(part.membership, shuffle_counts(part.counts, rng)) for part in parts[1:]]
-        joint = JointBeliefs.from_parts(noise, together.prior)
-        guesses = Guesses.of_beliefs(joint.multiply()).take(joint.of_point[: len(together.people)])
-    hits = score_guesses("control", guesses, together.truth, None).success
+        joint = JointBeliefs.from_parts(noise, aligned.prior)
+        guesses = Guesses.of_beliefs(joint.multiply()).take(joint.of_point[: len(aligned.people)])
+    hits = score_guesses("control", guesses, aligned.truth, None).success
     low, high = compute_wilson_interval(round(hits * scored.targets), scored.targets)
     return {"control": hits, "control_low": low, "control_high": high}
 

@@ -60,8 +60,8 @@ class ReleasePart:
         """Guess each point from the release alone, some atoms at a time."""
         shares = self.shares(prior)
         atoms = self.membership.atoms
-        most = shares.max(axis=0)
-        parts = [Guesses.of_beliefs(_cap_beliefs(part, most)) for _, part in atoms.mix_in_parts(shares)]
+        max_shares = shares.max(axis=0)
+        parts = [Guesses.of_beliefs(_cap_beliefs(part, max_shares)) for _, part in atoms.mix_in_parts(shares)]
         return Guesses.join(parts).take(atoms.of_point)
 
     def believe(self, prior: np.ndarray) -> Beliefs:
@@ -137,19 +137,19 @@ class JointBeliefs:
         index = list_stretches(published.starts[:-1][atoms.group[entry]], lengths)
         pair = np.repeat(atom, lengths) * values + published.value[index]
         key = np.searchsorted(keys, pair)
-        held = np.flatnonzero(keys[np.minimum(key, len(keys) - 1)] == pair) if len(keys) else key[:0]
-        place = np.repeat(atoms.group[entry] * values, lengths)[held] + published.value[index[held]]
-        return BeliefTerms(key[held], place, np.repeat(atoms.weight[entry], lengths)[held])
+        matching = np.flatnonzero(keys[np.minimum(key, len(keys) - 1)] == pair) if len(keys) else key[:0]
+        place = np.repeat(atoms.group[entry] * values, lengths)[matching] + published.value[index[matching]]
+        return BeliefTerms(key[matching], place, np.repeat(atoms.weight[entry], lengths)[matching])
 
     def multiply(self) -> Beliefs:
         """Compute beliefs by the product rule."""
-        found = self.own.belief
+        belief = self.own.belief
         prior = self.prior[self.own.value]
         for part, terms in zip(self.parts[1:], self.terms[1:], strict=True):
             shares = part.shares(self.prior)
-            mixed = np.minimum(terms.mix(shares, len(found)), shares.max(axis=0)[self.own.value])
-            found = found * np.divide(mixed, prior, out=np.zeros_like(found), where=prior > 0)
-        return self._scale_beliefs(found)
+            mixed = np.minimum(terms.mix(shares, len(belief)), shares.max(axis=0)[self.own.value])
+            belief = belief * np.divide(mixed, prior, out=np.zeros_like(belief), where=prior > 0)
+        return self._scale_beliefs(belief)
 
     def balance(self, people: np.ndarray) -> tuple[Beliefs, float]:
         """Compute beliefs by the balanced rule, and how far a belief moved in the last round; `people` are those of each point."""
@@ -165,11 +165,13 @@ class JointBeliefs:
         belief = self._scale_beliefs(_multiply_all(mixed))
         moved = np.inf
         for _ in range(min(MAX_BALANCING_ROUNDS, max(10, MAX_COMPUTED_BELIEFS // (max(keys, 1) * len(self.parts))))):
-            for at, (part, terms) in enumerate(zip(self.parts, self.terms, strict=True)):
+            for index, (part, terms) in enumerate(zip(self.parts, self.terms, strict=True)):
                 scale = of_atom / self._sum_by_atom(_multiply_all(mixed))
-                rest = scale[row] * _multiply_all([one for other, one in enumerate(mixed) if other != at])
-                _fit_factors(part, factors[at], terms.add_up(rest, factors[at].shape))
-                mixed[at] = terms.mix(factors[at], keys)
+                rest = scale[row] * _multiply_all(
+                    [other_mixed for other, other_mixed in enumerate(mixed) if other != index]
+                )
+                _fit_factors(part, factors[index], terms.add_up(rest, factors[index].shape))
+                mixed[index] = terms.mix(factors[index], keys)
             after = self._scale_beliefs(_multiply_all(mixed))
             moved = float(np.abs(after.belief - belief.belief).max(initial=0.0))
             belief = after
@@ -181,14 +183,14 @@ class JointBeliefs:
         """Return the beliefs as a table, (points, values)."""
         return belief.to_dense()[self.of_point]
 
-    def _sum_by_atom(self, found: np.ndarray) -> np.ndarray:
-        whole = np.bincount(self.own.row, weights=found, minlength=len(self.chosen))
-        return np.where(whole > 0, whole, 1.0)
+    def _sum_by_atom(self, belief: np.ndarray) -> np.ndarray:
+        totals = np.bincount(self.own.row, weights=belief, minlength=len(self.chosen))
+        return np.where(totals > 0, totals, 1.0)
 
-    def _scale_beliefs(self, found: np.ndarray) -> Beliefs:
+    def _scale_beliefs(self, belief: np.ndarray) -> Beliefs:
         """Scale beliefs to add up to 1; the first release's where releases contradict each other: they are not of the same people."""
-        whole = np.bincount(self.own.row, weights=found, minlength=len(self.chosen))[self.own.row]
-        scaled = np.where(whole > 0, found / np.where(whole > 0, whole, 1), self.own.belief)
+        totals = np.bincount(self.own.row, weights=belief, minlength=len(self.chosen))[self.own.row]
+        scaled = np.where(totals > 0, belief / np.where(totals > 0, totals, 1), self.own.belief)
         return Beliefs(self.own.starts, self.own.value, scaled, self.own.values)
 
 
@@ -210,23 +212,23 @@ def compute_balanced_beliefs(
 def _fit_factors(part: ReleasePart, factor: np.ndarray, inside: np.ndarray) -> None:
     """Scale one release's factors until its groups hold what they publish, `inside` being what the others' factors put there."""
     groups = part.membership.groups
-    held = inside[:groups] * factor[:groups]
+    current = inside[:groups] * factor[:groups]
     sizes = part.counts.sum(axis=1)
-    wanted = (
+    expected = (
         part.counts * np.divide(part.membership.held[:groups], sizes, out=np.zeros(groups), where=sizes > 0)[:, None]
     )
-    factor[:groups] *= np.divide(wanted, held, out=np.ones(wanted.shape), where=held > 0)
+    factor[:groups] *= np.divide(expected, current, out=np.ones(expected.shape), where=current > 0)
 
 
 def _multiply_all(mixed: Sequence[np.ndarray]) -> np.ndarray:
-    found = mixed[0]
-    for one in mixed[1:]:
-        found = found * one
-    return found
+    product = mixed[0]
+    for factor in mixed[1:]:
+        product = product * factor
+    return product
 
 
-def _cap_beliefs(beliefs: Beliefs, most: np.ndarray) -> Beliefs:
-    return Beliefs(beliefs.starts, beliefs.value, np.minimum(beliefs.belief, most[beliefs.value]), beliefs.values)
+def _cap_beliefs(beliefs: Beliefs, caps: np.ndarray) -> Beliefs:
+    return Beliefs(beliefs.starts, beliefs.value, np.minimum(beliefs.belief, caps[beliefs.value]), beliefs.values)
 
 
 MAX_COMPONENT_PEOPLE = 60
@@ -258,32 +260,34 @@ def compute_exact_beliefs(parts: Sequence[ReleasePart], people: np.ndarray) -> d
     order = np.argsort(component, kind="stable")
     starts = np.searchsorted(component[order], small)
     ends = np.searchsorted(component[order], small, side="right")
-    found: dict[int, list[Fraction]] = {}
-    left = MAX_TOTAL_STEPS
+    beliefs: dict[int, list[Fraction]] = {}
+    steps_left = MAX_TOTAL_STEPS
     for start, end in sorted(zip(starts.tolist(), ends.tolist(), strict=True), key=lambda span: span[1] - span[0]):
-        counted = _count_joint_component(parts, of_point, people, order[start:end], min(left, MAX_COMPONENT_STEPS))
-        left -= counted[1]
-        found |= counted[0]
-        if left <= 0:
+        counted = _count_joint_component(
+            parts, of_point, people, order[start:end], min(steps_left, MAX_COMPONENT_STEPS)
+        )
+        steps_left -= counted[1]
+        beliefs |= counted[0]
+        if steps_left <= 0:
             break
-    return found
+    return beliefs
 
 
 def find_joint_components(parts: Sequence[ReleasePart]) -> np.ndarray:
     """Number the component of each point, equal where points are linked by groups of any release."""
     first = np.append(0, np.cumsum([part.membership.groups for part in parts]))
     inside = [part.membership.group < part.membership.groups for part in parts]
-    point = np.concatenate([part.membership.point[here] for part, here in zip(parts, inside, strict=True)])
+    point = np.concatenate([part.membership.point[is_inside] for part, is_inside in zip(parts, inside, strict=True)])
     group = np.concatenate(
-        [part.membership.group[here] + start for part, here, start in zip(parts, inside, first, strict=False)]
+        [part.membership.group[is_inside] + start for part, is_inside, start in zip(parts, inside, first, strict=False)]
     )
     return find_linked_points(point, group, parts[0].membership.points)
 
 
 def _list_point_groups(part: ReleasePart) -> np.ndarray:
-    found = np.empty(part.membership.points, np.int64)
-    found[part.membership.point] = part.membership.group
-    return found
+    group_of_point = np.empty(part.membership.points, np.int64)
+    group_of_point[part.membership.point] = part.membership.group
+    return group_of_point
 
 
 def _are_in_one_group(part: ReleasePart) -> np.ndarray:
@@ -293,9 +297,9 @@ def _are_in_one_group(part: ReleasePart) -> np.ndarray:
 
 def _are_full(part: ReleasePart) -> np.ndarray:
     """Tell which groups hold as many people as they publish rows; people in no group are bound by nothing."""
-    whole = part.counts == np.round(part.counts)
-    held = part.membership.held[: part.membership.groups]
-    return np.append(whole.all(axis=1) & (part.counts.sum(axis=1) == np.round(held)), True)
+    are_integers = part.counts == np.round(part.counts)
+    group_people = part.membership.held[: part.membership.groups]
+    return np.append(are_integers.all(axis=1) & (part.counts.sum(axis=1) == np.round(group_people)), True)
 
 
 def _count_joint_component(
@@ -311,19 +315,19 @@ def _count_joint_component(
         used.append(groups[groups < part.membership.groups])
     occurring = np.any([part.counts[groups].any(axis=0) for part, groups in zip(parts, used, strict=True)], axis=0)
     values = np.flatnonzero(occurring)
-    held: list[tuple[int, ...]] = []
+    group_counts: list[tuple[int, ...]] = []
     place: dict[tuple[int, int], int] = {}
     for release, part in enumerate(parts):
         for group in used[release].tolist():
-            place[release, group] = len(held)
-            held.append(tuple(int(count) for count in part.counts[group, values]))
+            place[release, group] = len(group_counts)
+            group_counts.append(tuple(int(count) for count in part.counts[group, values]))
     links = [
         [place[release, group] for release, group in enumerate(row) if (release, group) in place]
         for row in atoms.tolist()
     ]
     counter = StepLimit(steps, TooManyJointStates)
     try:
-        beliefs = _count_joint_tables(sizes, links, tuple(held), counter)
+        beliefs = _count_joint_tables(sizes, links, tuple(group_counts), counter)
     except TooManyJointStates:
         return {}, counter.taken
     rows = [_expand_to_all_values(row, values, parts[0].counts.shape[1]) for row in beliefs]
@@ -332,68 +336,70 @@ def _count_joint_component(
 
 def _expand_to_all_values(row: list[Fraction], occurring: np.ndarray, values: int) -> list[Fraction]:
     """Expand beliefs to every value of the table; no group of a component holds the others."""
-    found = [Fraction(0)] * values
+    expanded = [Fraction(0)] * values
     for value, belief in zip(occurring.tolist(), row, strict=True):
-        found[value] = belief
-    return found
+        expanded[value] = belief
+    return expanded
 
 
 def _count_joint_tables(
-    sizes: list[int], links: list[list[int]], held: GroupState, counter: StepLimit
+    sizes: list[int], links: list[list[int]], group_counts: GroupState, counter: StepLimit
 ) -> list[list[Fraction]]:
     """Compute (atoms, values): forward over the atoms, then backward; a state is what is left in each group."""
-    layers: list[dict[GroupState, int]] = [{held: 1}]
+    layers: list[dict[GroupState, int]] = [{group_counts: 1}]
     for size, groups in zip(sizes, links, strict=True):
         after: dict[GroupState, int] = {}
         for state, ways in layers[-1].items():
-            for _, weight, left in _split_atom(state, groups, size, counter):
-                after[left] = after.get(left, 0) + ways * weight
+            for _, weight, remaining in _split_atom(state, groups, size, counter):
+                after[remaining] = after.get(remaining, 0) + ways * weight
         layers.append(after)
-    empty = tuple(tuple(0 for _ in group) for group in held)
+    empty = tuple(tuple(0 for _ in group) for group in group_counts)
     behind = {empty: 1}
-    found = []
-    for at in reversed(range(len(sizes))):
+    sums_by_atom = []
+    for atom in reversed(range(len(sizes))):
         before: dict[GroupState, int] = {}
-        sums = [0] * len(held[0])
-        for state, ways in layers[at].items():
-            for split, weight, left in _split_atom(state, links[at], sizes[at], counter):
-                rest = weight * behind.get(left, 0)
+        sums = [0] * len(group_counts[0])
+        for state, ways in layers[atom].items():
+            for split, weight, remaining in _split_atom(state, links[atom], sizes[atom], counter):
+                rest = weight * behind.get(remaining, 0)
                 if rest:
                     before[state] = before.get(state, 0) + rest
                     sums = [total + ways * rest * count for total, count in zip(sums, split, strict=True)]
         behind = before
-        found.append(sums)
-    tables = behind.get(held, 0)
+        sums_by_atom.append(sums)
+    tables = behind.get(group_counts, 0)
     if not tables:  # no table fits them all: they are not of the same people
         raise TooManyJointStates
-    return [[Fraction(s, tables * size) for s in sums] for sums, size in zip(reversed(found), sizes, strict=True)]
+    return [
+        [Fraction(s, tables * size) for s in sums] for sums, size in zip(reversed(sums_by_atom), sizes, strict=True)
+    ]
 
 
 def _split_atom(
     state: GroupState, groups: list[int], size: int, counter: StepLimit
 ) -> Iterator[tuple[tuple[int, ...], int, GroupState]]:
     """List how many of an atom's people may have each value, in how many ways, and what is then left in the groups."""
-    room = [min(state[group][value] for group in groups) for value in range(len(state[0]))]
-    for split in _partition_size(size, room):
+    capacities = [min(state[group][value] for group in groups) for value in range(len(state[0]))]
+    for split in _partition_size(size, capacities):
         counter.step()
         ways = 1
-        left = size
+        unassigned = size
         for count in split:
-            ways *= comb(left, count)
-            left -= count
+            ways *= comb(unassigned, count)
+            unassigned -= count
         after = list(state)
         for group in groups:
             after[group] = tuple(had - count for had, count in zip(after[group], split, strict=True))
         yield split, ways, tuple(after)
 
 
-def _partition_size(size: int, room: list[int]) -> Iterator[tuple[int, ...]]:
-    """List every way to write `size` as a sum of at most room[0], room[1], ..."""
-    if len(room) == 1:
-        if size <= room[0]:
+def _partition_size(size: int, capacities: list[int]) -> Iterator[tuple[int, ...]]:
+    """List every way to write `size` as a sum of at most capacities[0], capacities[1], ..."""
+    if len(capacities) == 1:
+        if size <= capacities[0]:
             yield (size,)
         return
-    beyond = sum(room[1:])
-    for count in range(max(0, size - beyond), min(size, room[0]) + 1):
-        for rest in _partition_size(size - count, room[1:]):
+    beyond = sum(capacities[1:])
+    for count in range(max(0, size - beyond), min(size, capacities[0]) + 1):
+        for rest in _partition_size(size - count, capacities[1:]):
             yield (count, *rest)

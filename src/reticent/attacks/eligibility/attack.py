@@ -404,10 +404,10 @@ def _find_worst_posterior(posteriors: list[CountPosterior]) -> CountPosterior:
     """Find the worst of several releases."""
     low = max(posterior.low for posterior in posteriors)
     high = max(posterior.high for posterior in posteriors)
-    how: PosteriorMethod = "exact" if low == high else "bounds"
+    method: PosteriorMethod = "exact" if low == high else "bounds"
     if any(posterior.how == "sampled" for posterior in posteriors):
-        how = "sampled"
-    return CountPosterior(max(posteriors, key=lambda posterior: posterior.worst).by_count, low, high, how)
+        method = "sampled"
+    return CountPosterior(max(posteriors, key=lambda posterior: posterior.worst).by_count, low, high, method)
 
 
 def _to_numbers(worst: CountPosterior) -> tuple[float, float, float, PosteriorMethod]:
@@ -450,11 +450,11 @@ def _list_randomized_releases(
     first = int(counts[0])
     lowest = intervals[-1][0]
     above = min(int(find_stops(counts, l, counts[:1]).level[0]) + 1, first)  # from here on all starts stop alike
-    near = [
+    near_starts = [
         int(count) + by for count in counts[1 : l + 1] for by in (-1, 0, 1) if max_releases >= 100
     ]  # ties with another value tell the most
-    near = [at for at in near if lowest <= at <= above]
-    starts = np.union1d(_space_evenly(above - lowest + 1, max_releases) + lowest, np.array(near, np.int64))
+    near_starts = [near_start for near_start in near_starts if lowest <= near_start <= above]
+    starts = np.union1d(_space_evenly(above - lowest + 1, max_releases) + lowest, np.array(near_starts, np.int64))
     stops = find_stops(counts, l, starts)
 
     def list_releases() -> Iterator[tuple[Fraction, np.ndarray]]:

@@ -255,14 +255,14 @@ def estimate_stratum_mean(
     bound = _compute_log_bound(stratum, kind, prior)
     shares = np.zeros(number)
     least_excess = stratum.published.least_excess
-    room = stratum.total - least_excess
+    slack = stratum.total - least_excess
     exact_prior = prior if prior.plausible else CountPrior("uniform")
     likelihood = kind.likelihood
     if isinstance(kind, CalibratedSuppression) and not prior.plausible:
         likelihood = partial(kind.estimate, rng=rng)
     for draw in range(number):
-        ends = np.sort(rng.choice(room, stratum.higher, replace=False)) + 1
-        first, *others = np.diff(np.concatenate([[0], ends, [room + 1]])).tolist()
+        ends = np.sort(rng.choice(slack, stratum.higher, replace=False)) + 1
+        first, *others = np.diff(np.concatenate([[0], ends, [slack + 1]])).tolist()
         first = first + least_excess - 1
         others = sorted(others, reverse=True)
         if not others or first >= others[0]:
@@ -285,8 +285,8 @@ def compute_bernstein_interval(shares: np.ndarray, miss: float) -> WeightInterva
 def _compute_log_scale(stratum: TableStratum, kind: SuppressionKind, prior: CountPrior) -> float:
     """Compute the logarithm of what a mean of 1 stands for: the stratum's tables, all as heavy as the bound."""
     ways = stratum.ways
-    room = stratum.total - stratum.published.least_excess
-    return _compute_log(ways) + log(comb(room, stratum.higher)) + _compute_log_bound(stratum, kind, prior)
+    slack = stratum.total - stratum.published.least_excess
+    return _compute_log(ways) + log(comb(slack, stratum.higher)) + _compute_log_bound(stratum, kind, prior)
 
 
 def _compute_log_bound(stratum: TableStratum, kind: SuppressionKind, prior: CountPrior) -> float:
@@ -302,9 +302,9 @@ def _compute_log_bound(stratum: TableStratum, kind: SuppressionKind, prior: Coun
     if prior.name == "shapes":  # greatest where the excesses are alike; (t + 1)! / (t + 1) of t tied with the first
         return log_chance + prior.log_weight([*fixed, *[-1] * stratum.higher, -2])
     lead = max(stratum.published.least_excess, -(-stratum.total // (stratum.higher + 1)))
-    even_excess, over = divmod(
+    even_excess, remainder = divmod(
         stratum.total - lead, max(stratum.higher, 1)
     )  # log-concave: greatest where they are as even as may be
     level = stratum.published.level
-    even = [level + lead, *[level + even_excess + 1] * over, *[level + even_excess] * (stratum.higher - over)]
+    even = [level + lead, *[level + even_excess + 1] * remainder, *[level + even_excess] * (stratum.higher - remainder)]
     return log_chance + prior.log_weight([*fixed, *even])

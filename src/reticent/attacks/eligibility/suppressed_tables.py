@@ -20,9 +20,9 @@ Compositions: how many tables there are in which a value leads, in closed form. 
 and what was withheld: some records of the value that led, some of values that were cut down to the highest published
 level.  With the leading value's excess over that level M, the others' f_1 .. f_q, all of one sum S,
 
-    led(q, S, low, most)   vectors with f_i >= low, M >= f_i, M >= most, where of t + 1 tied at the top each leads in 1 / (t + 1)
+    led(q, S, low, least_excess)   vectors with f_i >= low, M >= f_i, M >= least_excess, where of t + 1 tied at the top each leads in 1 / (t + 1)
 
-By symmetry that is one in q + 1 of the vectors of q + 1 parts >= low of sum S whose greatest is at least `most`: no sum
+By symmetry that is one in q + 1 of the vectors of q + 1 parts >= low of sum S whose greatest is at least `least_excess`: no sum
 over M is left (`count_led_tables`).  Vectors with parts at most some cap are counted by inclusion and exclusion
 (`count_vectors`).  All in whole numbers.
 
@@ -89,39 +89,43 @@ def count_vectors(parts: int, total: int, cap: int | None = None) -> int:
         return int(total == 0)
     if cap is None or cap >= total:
         return comb(total + parts - 1, parts - 1)
-    found = 0
+    count = 0
     sign = 1
     for beyond in range(min(parts, total // (cap + 1)) + 1):
-        found += sign * comb(parts, beyond) * comb(total - beyond * (cap + 1) + parts - 1, parts - 1)
+        count += sign * comb(parts, beyond) * comb(total - beyond * (cap + 1) + parts - 1, parts - 1)
         sign = -sign
-    return found
+    return count
 
 
-def count_led_tables(others: int, total: int, low: int, most: int) -> int:
-    """Compute (q + 1) times the number of tables in which the value leads: (q + 1) led(q, S, low, most)."""
-    left = total - (others + 1) * low
-    return count_vectors(others + 1, left) - count_vectors(others + 1, left, most - 1 - low) if left >= 0 else 0
+def count_led_tables(others: int, total: int, low: int, least_excess: int) -> int:
+    """Compute (q + 1) times the number of tables in which the value leads: (q + 1) led(q, S, low, least_excess)."""
+    remaining = total - (others + 1) * low
+    return (
+        count_vectors(others + 1, remaining) - count_vectors(others + 1, remaining, least_excess - 1 - low)
+        if remaining >= 0
+        else 0
+    )
 
 
-def find_highest_low(others: int, total: int, most: int) -> int:
+def find_highest_low(others: int, total: int, least_excess: int) -> int:
     """Find the greatest `low` at which there is a vector at all."""
-    return min(total // (others + 1), (total - most) // others) if others else total
+    return min(total // (others + 1), (total - least_excess) // others) if others else total
 
 
 def sum_by_least_part(
-    others: int, total: int, most: int, offset: int, limits: TermLimits = DEFAULT_TERM_LIMITS
+    others: int, total: int, least_excess: int, offset: int, limits: TermLimits = DEFAULT_TERM_LIMITS
 ) -> tuple[Fraction, Fraction]:
     """Sum led / (least + offset) over the least positive part, M included: exactly, or between bounds where the sum is long."""
-    last = find_highest_low(others, total, most)
+    last = find_highest_low(others, total, least_excess)
     if last < 1:
         return Fraction(0), Fraction(0)
     if last > limits.exact_terms and others:
-        return _bound_sum_by_blocks(others, total, most, offset, last, limits.blocks)
+        return _bound_sum_by_blocks(others, total, least_excess, offset, last, limits.blocks)
     if not others:
-        exact = Fraction(count_led_tables(0, total, 1, most), total + offset)
+        exact = Fraction(count_led_tables(0, total, 1, least_excess), total + offset)
         return exact, exact
-    counted = [count_led_tables(others, total, least, most) for least in range(1, last + 2)]
-    terms = [(counted[at] - counted[at + 1], at + 1 + offset) for at in range(last)]
+    counted = [count_led_tables(others, total, low, least_excess) for low in range(1, last + 2)]
+    terms = [(counted[index] - counted[index + 1], index + 1 + offset) for index in range(last)]
     while len(terms) > 1:  # in pairs, without reducing: one common divisor at the end
         odd = terms[len(terms) & ~1 :]
         terms = [(a * d + c * b, b * d) for (a, b), (c, d) in zip(terms[::2], terms[1::2], strict=False)] + odd
@@ -130,16 +134,16 @@ def sum_by_least_part(
 
 
 def _bound_sum_by_blocks(
-    others: int, total: int, most: int, offset: int, last: int, blocks: int
+    others: int, total: int, least_excess: int, offset: int, last: int, blocks: int
 ) -> tuple[Fraction, Fraction]:
     """Bound the same sum with the terms in blocks: all of a block's tables at its greatest and at its least divisor, rounded outward."""
     ratio = (last + offset) / (1 + offset)
-    edges = {round((1 + offset) * ratio ** (at / blocks)) - offset for at in range(blocks)}
+    edges = {round((1 + offset) * ratio ** (block / blocks)) - offset for block in range(blocks)}
     starts = [*sorted({1, *(edge for edge in edges if 1 < edge <= last)}), last + 1]
     low = high = 0
-    counted = count_led_tables(others, total, 1, most)
+    counted = count_led_tables(others, total, 1, least_excess)
     for start, end in pairwise(starts):
-        after = count_led_tables(others, total, end, most)
+        after = count_led_tables(others, total, end, least_excess)
         tables = (counted - after) << TERM_BITS
         low += tables // (end - 1 + offset)
         high += -(-tables // (start + offset))
@@ -240,15 +244,15 @@ def compute_counted_weights(
     """
     if not published.final:
         return {}
-    found = {}
+    weights = {}
     for count in published.alike:
         low = high = Fraction(0)
-        for least, most in _generate_weight_parts(published, count, limits):
-            low = low + least
-            high = high + most
+        for part_low, part_high in _generate_weight_parts(published, count, limits):
+            low = low + part_low
+            high = high + part_high
         if high:
-            found[count] = (low, high)
-    return found
+            weights[count] = (low, high)
+    return weights
 
 
 def _generate_weight_parts(published: PublishedCounts, count: int, limits: TermLimits) -> Iterator[WeightBounds]:
@@ -258,13 +262,15 @@ def _generate_weight_parts(published: PublishedCounts, count: int, limits: TermL
     for extra in range(lower + 1 if published.late else 1):
         cut = published.alike[level] - at_top + extra
         total = published.withheld - extra - level + count
-        chosen = Fraction(comb(lower, extra), comb(cut, extra))
+        choices = Fraction(comb(lower, extra), comb(cut, extra))
         for higher in range(cut + 1):
             if total < max(higher + 1, published.least_excess):
                 break
-            known, shared, offset = _split_likelihood(published, count, extra, cut, higher)
-            share = chosen * comb(cut, higher) / (published.l * (higher + 1))
-            low = high = known * count_led_tables(higher, total, 1, published.least_excess) if known else Fraction(0)
+            constant, shared, offset = _split_likelihood(published, count, extra, cut, higher)
+            share = choices * comb(cut, higher) / (published.l * (higher + 1))
+            low = high = (
+                constant * count_led_tables(higher, total, 1, published.least_excess) if constant else Fraction(0)
+            )
             if shared:
                 ends = sum_by_least_part(higher, total, published.least_excess, offset, limits)
                 low = low + shared * min(ends, key=shared.__mul__)
@@ -275,15 +281,15 @@ def _generate_weight_parts(published: PublishedCounts, count: int, limits: TermL
 
 def bound_likelihood(published: PublishedCounts, count: int, extra: int, cut: int, higher: int, total: int) -> Fraction:
     """Compute the greatest Pr(P | B) among tables of one x and g: at the smallest or the largest least excess."""
-    known, shared, offset = _split_likelihood(published, count, extra, cut, higher)
+    constant, shared, offset = _split_likelihood(published, count, extra, cut, higher)
     last = max(find_highest_low(higher, total, published.least_excess), 1)
-    return max(known + shared / (least + offset) for least in (1, last)) / published.l
+    return max(constant + shared / (excess + offset) for excess in (1, last)) / published.l
 
 
 def _split_likelihood(
     published: PublishedCounts, count: int, extra: int, cut: int, higher: int
 ) -> tuple[Fraction, Fraction, int]:
-    """Split l Pr(P | B) = known + shared / (least + offset), `least` the least positive excess over the level."""
+    """Split l Pr(P | B) = constant + shared / (least + offset), `least` the least positive excess over the level."""
     if count < published.level:
         return _split_likelihood_below(published, count, extra, cut, higher)
     level = published.level
@@ -295,15 +301,15 @@ def _split_likelihood(
         else published.find_next_lower(level - bool(published.alike[level - 1]))
     )
     offset = 1 if tied else level - lowest + 1
-    known = Fraction(0)
+    constant = Fraction(0)
     shared = Fraction(0)
     if extra or published.first(higher):  # F = L
-        known += _sum_lower_intervals(level, lowest, higher + 1, tied, l)
+        constant += _sum_lower_intervals(level, lowest, higher + 1, tied, l)
         shared += higher < l
     if extra or published.first(higher + 1):  # F > L
-        known += min(higher, l) + (higher < l)
+        constant += min(higher, l) + (higher < l)
         shared -= offset * (higher < l)
-    return known, shared, offset
+    return constant, shared, offset
 
 
 def _split_likelihood_below(
@@ -313,27 +319,27 @@ def _split_likelihood_below(
     level = published.level
     l = published.l
     moved = extra if count == level - 1 else 0  # values of count c in P that were above
-    over = published.count_above(count) + moved
+    above = published.count_above(count) + moved
     tied = published.alike[count] - 1 - moved
-    if over >= l or not (extra or published.first(higher)):
+    if above >= l or not (extra or published.first(higher)):
         return Fraction(0), Fraction(0), 1
     lowest = published.find_next_lower(count)
     bottom = count if tied else lowest
-    known = _sum_lower_intervals(count, lowest, over + 1, tied, l)
+    constant = _sum_lower_intervals(count, lowest, above + 1, tied, l)
     upper = min(other for other in published.counts if other > count)
     if upper == level - 1 and published.alike[upper] == extra:
         upper = level
     if upper < level or higher < cut:  # with a value left at the level itself
-        return known + Fraction(1, upper - bottom + 1), Fraction(0), 1
-    return known, Fraction(1), level - bottom + 1
+        return constant + Fraction(1, upper - bottom + 1), Fraction(0), 1
+    return constant, Fraction(1), level - bottom + 1
 
 
 def _sum_lower_intervals(start: int, lowest: int, first: int, tied: int, l: int) -> Fraction:
     """Sum l Pr(F = start) by the intervals after number `first`: [start, start] between tied values, and the one down to the next."""
     if not tied or first > l:
         return Fraction(0)
-    found = Fraction(max(min(first + tied - 1, l) - first, 0))
-    return found + Fraction(1, start - lowest + 1) if first + tied <= l else found
+    total = Fraction(max(min(first + tied - 1, l) - first, 0))
+    return total + Fraction(1, start - lowest + 1) if first + tied <= l else total
 
 
 def count_arrangements(counts: Sequence[Any]) -> int:
@@ -402,16 +408,16 @@ class TableStratum:
     @property
     def ways(self) -> Fraction:
         """The number of choices of which values are above L, and which of them go first: each alike."""
-        chosen = Fraction(comb(self.at_lower, self.extra), comb(self.cut, self.extra))
-        return chosen * comb(self.cut, self.higher)
+        choices = Fraction(comb(self.at_lower, self.extra), comb(self.cut, self.extra))
+        return choices * comb(self.cut, self.higher)
 
     @property
     def number(self) -> int:
         """About how many tables there are, up to renaming."""
-        room = self.total - self.published.least_excess - self.higher
-        if room > MAX_RECURRENCE_RECORDS:
-            return comb(room + self.higher, self.higher) // factorial(self.higher)
-        return sum(count_partitions(left, self.higher) for left in range(room + 1))
+        slack = self.total - self.published.least_excess - self.higher
+        if slack > MAX_RECURRENCE_RECORDS:
+            return comb(slack + self.higher, self.higher) // factorial(self.higher)
+        return sum(count_partitions(remainder, self.higher) for remainder in range(slack + 1))
 
     def greatest(self, kind: SuppressionKind) -> Fraction:
         """Bound Pr(P | B) over all tables of the stratum."""
@@ -421,26 +427,26 @@ class TableStratum:
 
     def tables(self) -> Iterator[tuple[int, tuple[int, ...]]]:
         """Yield M and the positive excesses, falling."""
-        for most in range(self.published.least_excess, self.total - self.higher + 1):
-            for parts in list_falling_parts(self.total - most, self.higher, most):
-                yield most, parts
+        for lead in range(self.published.least_excess, self.total - self.higher + 1):
+            for parts in list_falling_parts(self.total - lead, self.higher, lead):
+                yield lead, parts
 
-    def table(self, most: int, parts: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+    def table(self, lead: int, parts: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
         """Return the counts of the table and of the release, S_1 first, then falling."""
         level = self.published.level
         counts = self.published.counts
-        left = [count for count in counts if count < level]
+        lower_counts = [count for count in counts if count < level]
         for gone in [level - 1] * self.extra + [self.count] * (self.count < level):
-            left.remove(gone)
+            lower_counts.remove(gone)
         at_level = self.cut - self.higher
-        base = [level + most, *(level + part for part in parts), *[level] * at_level, *left]
-        seen = [self.count, *[level] * (self.cut - self.extra), *[level - 1] * self.extra, *left]
-        return np.array(base), np.array(seen)
+        base = [level + lead, *(level + part for part in parts), *[level] * at_level, *lower_counts]
+        published_counts = [self.count, *[level] * (self.cut - self.extra), *[level - 1] * self.extra, *lower_counts]
+        return np.array(base), np.array(published_counts)
 
-    def value(self, most: int, parts: Sequence[int], likelihood: Likelihood, prior: CountPrior) -> Fraction:
+    def value(self, lead: int, parts: Sequence[int], likelihood: Likelihood, prior: CountPrior) -> Fraction:
         """Compute the weight of one named table, but for ties with the leading value and the choice of x."""
-        base, seen = self.table(most, parts)
-        chance = likelihood(base, self.published.l, seen)
+        base, published_counts = self.table(lead, parts)
+        chance = likelihood(base, self.published.l, published_counts)
         if not prior.plausible or not chance:
             return chance and chance * prior.weight(base.tolist())
         excess = [*parts, *[0] * (self.cut - self.higher)]
@@ -450,45 +456,45 @@ class TableStratum:
             count_arrangements(first)
             * count_arrangements(then)
             * comb(self.cut, self.extra)
-            * (1 + list(parts).count(most)),
+            * (1 + list(parts).count(lead)),
             count_arrangements(excess),
         )
-        return named / self._count_leaders(base, seen, likelihood)
+        return named / self._count_leaders(base, published_counts, likelihood)
 
-    def _count_leaders(self, base: np.ndarray, seen: np.ndarray, likelihood: Likelihood) -> int:
+    def _count_leaders(self, base: np.ndarray, published_counts: np.ndarray, likelihood: Likelihood) -> int:
         """Count how many of the values tied at the top may have led: of a table that counts once, each has an equal share."""
         counts = base.tolist()
-        pairs = sorted(zip(base.tolist(), seen.tolist(), strict=True))
-        found = 0
+        pairs = sorted(zip(base.tolist(), published_counts.tolist(), strict=True))
+        leaders = 0
         for first in {led for count, led in pairs if count == counts[0]}:
-            others = sorted(seen.tolist(), reverse=True)
+            others = sorted(published_counts.tolist(), reverse=True)
             others.remove(first)
-            same = sorted(zip(counts, [first, *others], strict=True)) == pairs
-            if same and likelihood(base, self.published.l, np.array([first, *others])):
-                found += pairs.count((counts[0], first))
-        return found
+            fits = sorted(zip(counts, [first, *others], strict=True)) == pairs
+            if fits and likelihood(base, self.published.l, np.array([first, *others])):
+                leaders += pairs.count((counts[0], first))
+        return leaders
 
 
 def list_strata(published: PublishedCounts, kind: SuppressionKind) -> Iterator[TableStratum]:
     for count in published.alike:
         lower = published.alike[published.level - 1] - (count == published.level - 1)
         for extra in range(lower + 1 if kind.name in TWO_LEVEL_KINDS and published.late else 1):
-            found = TableStratum(published, count, extra, 0)
-            for higher in range(found.cut + 1):
-                found = TableStratum(published, count, extra, higher)
-                if found.total - higher < published.least_excess:
+            stratum = TableStratum(published, count, extra, 0)
+            for higher in range(stratum.cut + 1):
+                stratum = TableStratum(published, count, extra, higher)
+                if stratum.total - higher < published.least_excess:
                     break
-                yield found
+                yield stratum
 
 
 def weigh_stratum(stratum: TableStratum, kind: SuppressionKind, prior: CountPrior) -> Fraction:
     """Compute the weight of the stratum's tables, by listing them."""
-    found = Fraction(0)
-    for most, parts in stratum.tables():
-        value = stratum.value(most, parts, kind.likelihood, prior)
+    total = Fraction(0)
+    for lead, parts in stratum.tables():
+        value = stratum.value(lead, parts, kind.likelihood, prior)
         if value:
-            found += value * count_arrangements(parts) / (1 + parts.count(most))
-    return found * stratum.ways
+            total += value * count_arrangements(parts) / (1 + parts.count(lead))
+    return total * stratum.ways
 
 
 def estimate_weighing_cost(published: PublishedCounts, kind: SuppressionKind, prior: CountPrior) -> int:
@@ -502,31 +508,31 @@ def estimate_weighing_cost(published: PublishedCounts, kind: SuppressionKind, pr
 
 
 def compute_listed_weights(
-    published: PublishedCounts, kind: SuppressionKind, prior: CountPrior, most: int
+    published: PublishedCounts, kind: SuppressionKind, prior: CountPrior, max_tables: int
 ) -> dict[int, WeightBounds] | None:
-    """Compute for each published count the weight of one of its values; nothing if more than `most` tables would have to be listed."""
+    """Compute for each published count the weight of one of its values; nothing if more than `max_tables` tables would have to be listed."""
     listed = list(list_strata(published, kind))
     number = 0
     for stratum in listed:
         number += stratum.number
-        if number * estimate_weighing_cost(published, kind, prior) > most:
+        if number * estimate_weighing_cost(published, kind, prior) > max_tables:
             return None
-    found: dict[int, WeightBounds] = {}
+    weights: dict[int, WeightBounds] = {}
     for stratum in listed:
         weight = weigh_stratum(stratum, kind, prior)
         if weight:
-            sofar = found.get(stratum.count, (Fraction(0),))[0]
-            found[stratum.count] = (sofar + weight, sofar + weight)
-    return found
+            sofar = weights.get(stratum.count, (Fraction(0),))[0]
+            weights[stratum.count] = (sofar + weight, sofar + weight)
+    return weights
 
 
-def list_falling_parts(total: int, parts: int, most: int) -> Iterator[tuple[int, ...]]:
-    """List falling positive numbers, at most `most`, with this sum."""
+def list_falling_parts(total: int, parts: int, cap: int) -> Iterator[tuple[int, ...]]:
+    """List falling positive numbers, at most `cap`, with this sum."""
     if not parts:
         if not total:
             yield ()
         return
-    for first in range(min(total - parts + 1, most), -(-total // parts) - 1, -1):
+    for first in range(min(total - parts + 1, cap), -(-total // parts) - 1, -1):
         for others in list_falling_parts(total - first, parts - 1, first):
             yield (first, *others)
 
@@ -539,14 +545,14 @@ def count_partitions(total: int, parts: int) -> int:
     return count_partitions(total, parts - 1) + count_partitions(total - parts, parts)
 
 
-def list_tables(rows: int, values: int, most: int | None = None) -> Iterator[tuple[int, ...]]:
+def list_tables(rows: int, values: int, cap: int | None = None) -> Iterator[tuple[int, ...]]:
     """List falling counts of so many records in so many values, each occurring."""
-    most = rows if most is None else most
+    cap = rows if cap is None else cap
     if values == 1:
-        if rows <= most:
+        if rows <= cap:
             yield (rows,)
         return
-    for first in range(min(rows - values + 1, most), -(-rows // values) - 1, -1):
+    for first in range(min(rows - values + 1, cap), -(-rows // values) - 1, -1):
         for others in list_tables(rows - first, values - 1, first):
             yield (first, *others)
 
@@ -560,21 +566,21 @@ def compute_joint_weights(
     Weights of one published table share a unit.
     """
     belief = CountPrior(prior)
-    found: dict[tuple[int, ...], dict[int, Fraction]] = defaultdict(lambda: defaultdict(Fraction))
+    joint_weights: dict[tuple[int, ...], dict[int, Fraction]] = defaultdict(lambda: defaultdict(Fraction))
     for counts in list_tables(rows, values):
         if l * counts[0] <= rows:
             continue
         outcomes = SUPPRESSION_KINDS[kind].outcomes(np.array(counts), l)
         if belief.plausible:
             for published, led, share in _list_distinct_outcomes(counts, outcomes):
-                found[published][led] += share
+                joint_weights[published][led] += share
             continue
         weight = belief.weight(counts) * count_arrangements(counts)
         for chance, outcome in outcomes:
             if chance:
                 listed = outcome.tolist()
-                found[tuple(sorted(listed, reverse=True))][listed[0]] += weight * chance
-    return {published: dict(weights) for published, weights in found.items()}
+                joint_weights[tuple(sorted(listed, reverse=True))][listed[0]] += weight * chance
+    return {published: dict(weights) for published, weights in joint_weights.items()}
 
 
 def _list_distinct_outcomes(counts: Sequence[int], outcomes: Any) -> Iterator[tuple[tuple[int, ...], int, Fraction]]:
@@ -588,11 +594,15 @@ def _list_distinct_outcomes(counts: Sequence[int], outcomes: Any) -> Iterator[tu
             listed = list(zip(counts, published.tolist(), strict=True))
             leaders[tuple(sorted(listed))].add(listed[0])
     for pairs, possible in leaders.items():
-        alike = Counter(count for _, count in pairs)
-        number = prod(map(factorial, alike.values())) // prod(map(factorial, Counter(pairs).values()))
+        published_counts = Counter(count for _, count in pairs)
+        number = prod(map(factorial, published_counts.values())) // prod(map(factorial, Counter(pairs).values()))
         tied = sum(pairs.count(pair) for pair in possible)
         for pair in possible:
-            yield tuple(sorted(alike.elements(), reverse=True)), pair[1], Fraction(number * pairs.count(pair), tied)
+            yield (
+                tuple(sorted(published_counts.elements(), reverse=True)),
+                pair[1],
+                Fraction(number * pairs.count(pair), tied),
+            )
 
 
 def compute_worst_posterior(rows: int, values: int, l: int, kind: str, prior: str = "uniform") -> Fraction:
@@ -610,7 +620,7 @@ def compute_worst_withheld_posterior(rows: int, values: int, l: int, kind: str, 
     Not for the prior `plausible`.
     """
     total: dict[Any, Fraction] = defaultdict(Fraction)
-    taken: dict[Any, Counter[Any]] = defaultdict(Counter)
+    withheld: dict[Any, Counter[Any]] = defaultdict(Counter)
     for counts in list_tables(rows, values):
         if l * counts[0] <= rows:
             continue
@@ -620,9 +630,9 @@ def compute_worst_withheld_posterior(rows: int, values: int, l: int, kind: str, 
                 table = tuple(sorted(published.tolist(), reverse=True))
                 total[table] += weight * chance
                 for before, after in zip(counts, published.tolist(), strict=True):
-                    taken[table][after] += weight * chance * (before - after)
+                    withheld[table][after] += weight * chance * (before - after)
     return max(
-        some / (total[table] * (rows - sum(table)) * table.count(after))
-        for table, by_count in taken.items()
-        for after, some in by_count.items()
+        withheld_weight / (total[table] * (rows - sum(table)) * table.count(after))
+        for table, by_count in withheld.items()
+        for after, withheld_weight in by_count.items()
     )

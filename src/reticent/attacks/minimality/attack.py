@@ -132,10 +132,10 @@ def _conclude_or_explain(
     conclusion = None
     why = f"a walk over {len(tables.true):,} rows would have {WALK_STEPS_PER_ROW * len(tables.true):,} steps or more"
     if len(tables.true) * WALK_STEPS_PER_ROW <= steps:
-        shown = read_shown_groups(release, people)
-        if publisher.publish_table(tables.true, keys[0]) != shown:
+        shown_groups = read_shown_groups(release, people)
+        if publisher.publish_table(tables.true, keys[0]) != shown_groups:
             return None, "the method, run on the source, makes another release"
-        conclusion = conclude_by_walk(publisher, tables, shown, keys[0], steps, rng)
+        conclusion = conclude_by_walk(publisher, tables, shown_groups, keys[0], steps, rng)
         why = "the walk changed nobody's value often enough"
     if conclusion is None and getattr(publisher.method, "cuts", "blind") == "blind" and not publisher.draws:
         return (

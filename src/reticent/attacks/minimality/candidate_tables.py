@@ -61,14 +61,14 @@ class CandidateTables:
     values: int
 
     @classmethod
-    def from_target(cls, seen: AttackTarget, who: GroupMembership) -> CandidateTables:
-        point = seen.truth.point
-        value = seen.truth.value
-        many = seen.truth.people
-        component = find_linked_points(who.point, who.group, who.points)[np.repeat(point, many)]
+    def from_target(cls, target: AttackTarget, membership: GroupMembership) -> CandidateTables:
+        point = target.truth.point
+        value = target.truth.value
+        people = target.truth.people
+        component = find_linked_points(membership.point, membership.group, membership.points)[np.repeat(point, people)]
         order = np.argsort(component, kind="stable")
         starts = np.flatnonzero(np.diff(component[order], prepend=-1))
-        return cls(np.repeat(value, many), tuple(np.split(order, starts[1:])), seen.truth.values)
+        return cls(np.repeat(value, people), tuple(np.split(order, starts[1:])), target.truth.values)
 
     @property
     def table_count(self) -> int:
@@ -80,9 +80,9 @@ class CandidateTables:
         dealt = [
             list(list_deals(np.bincount(self.true[block], minlength=self.values).tolist())) for block in self.blocks
         ]
-        for chosen in product(*dealt):
+        for deals in product(*dealt):
             table = self.true.copy()
-            for block, values in zip(self.blocks, chosen, strict=True):
+            for block, values in zip(self.blocks, deals, strict=True):
                 table[block] = values
             yield table
 
@@ -92,17 +92,17 @@ def count_deals(counts: np.ndarray) -> int:
     return factorial(int(counts.sum())) // prod(factorial(int(count)) for count in counts)
 
 
-def list_deals(left: list[int]) -> Iterator[list[int]]:
+def list_deals(remaining: list[int]) -> Iterator[list[int]]:
     """List every order of values of which so many are left."""
-    if not any(left):
+    if not any(remaining):
         yield []
         return
-    for value, count in enumerate(left):
+    for value, count in enumerate(remaining):
         if count:
-            left[value] -= 1
-            for rest in list_deals(left):
+            remaining[value] -= 1
+            for rest in list_deals(remaining):
                 yield [value, *rest]
-            left[value] += 1
+            remaining[value] += 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +132,7 @@ class Conclusion:
 
 
 def conclude_by_enumeration(
-    publisher: Publisher, tables: CandidateTables, shown: ShownGroups, keys: Sequence[int]
+    publisher: Publisher, tables: CandidateTables, shown_groups: ShownGroups, keys: Sequence[int]
 ) -> Conclusion | None:
     """Conclude from every table and key; None if no table leads to this release with any of these keys."""
     people = np.arange(len(tables.true))
@@ -140,10 +140,10 @@ def conclude_by_enumeration(
     runs = 0
     behind = 0
     for table in tables.all():
-        same = sum(publisher.publish_table(table, key) == shown for key in keys)
-        counts[people, table] += same
+        matches = sum(publisher.publish_table(table, key) == shown_groups for key in keys)
+        counts[people, table] += matches
         runs = runs + len(keys)
-        behind = behind + bool(same)
+        behind = behind + bool(matches)
     total = int(counts[0].sum()) if len(people) else 0
     if not total:
         return None
@@ -163,8 +163,8 @@ def conclude_from_uncut_groups(
     block = np.empty(len(tables.true), np.int64)
     for number, people in enumerate(tables.blocks):
         block[people] = number
-    whole = find_uncut_groups(publisher, tables.true, block)
-    if not whole.any():
+    uncut = find_uncut_groups(publisher, tables.true, block)
+    if not uncut.any():
         return None
     deals = _list_block_deals(tables, draws)
     counts = DrawHalves(tables.values)
@@ -177,7 +177,7 @@ def conclude_from_uncut_groups(
         half = draw % 2
         accepted[half] += fine
         counts.add(half, table, fine[block])
-    return _conclude_from_draws(counts.count(), accepted, whole, block, deals, draws)
+    return _conclude_from_draws(counts.count(), accepted, uncut, block, deals, draws)
 
 
 class DrawHalves:
@@ -193,14 +193,14 @@ class DrawHalves:
 
     def count(self) -> tuple[Beliefs, Beliefs, Beliefs]:
         """Count the first half, the second, and both: a row for each person, a number in place of a belief."""
-        first, second = (self._count(drawn) for drawn in self.draws)
+        first, second = (self._count(half_draws) for half_draws in self.draws)
         return first, second, self._count([*self.draws[0], *self.draws[1]])
 
-    def _count(self, drawn: list[np.ndarray]) -> Beliefs:
+    def _count(self, draws: list[np.ndarray]) -> Beliefs:
         people = len(self.draws[0][0])
-        value = np.sort(np.column_stack(drawn) if drawn else np.zeros((people, 0), np.int32), axis=1)
-        row, at = np.nonzero(value >= 0)
-        return Beliefs.of_pairs(row, value[row, at], np.ones(len(row)), people, self.values)
+        value = np.sort(np.column_stack(draws) if draws else np.zeros((people, 0), np.int32), axis=1)
+        row, draw = np.nonzero(value >= 0)
+        return Beliefs.of_pairs(row, value[row, draw], np.ones(len(row)), people, self.values)
 
 
 def find_uncut_groups(publisher: Publisher, values: np.ndarray, block: np.ndarray) -> np.ndarray:
@@ -210,40 +210,40 @@ def find_uncut_groups(publisher: Publisher, values: np.ndarray, block: np.ndarra
     bound = publisher.promises.bind(cells)
     accepts = Acceptance(bound, nodes)
     chooser = _make_cut_chooser(publisher, cells, nodes, accepts)
-    chosen, _ = chooser.choose()
-    return ~chosen
+    are_cut, _ = chooser.choose()
+    return ~are_cut
 
 
 def _make_nodes(cells: Cells, group_of_point: np.ndarray) -> PartitionNodes:
     """Make the groups open nodes, in the order of their numbers."""
-    one = PartitionNodes.from_cells(cells)
+    root = PartitionNodes.from_cells(cells)
     order = np.argsort(group_of_point, kind="stable")
     start = np.flatnonzero(np.diff(group_of_point[order], prepend=-1)).astype(np.int64)
     stop = np.append(start[1:], len(order)).astype(np.int64)
-    return PartitionNodes(cells, one.first, one.words[order], one.atom[order], one.count[order], start, stop)
+    return PartitionNodes(cells, root.first, root.words[order], root.atom[order], root.count[order], start, stop)
 
 
 def _make_cut_chooser(publisher: Publisher, cells: Cells, nodes: PartitionNodes, accepts: Acceptance) -> Any:
     """Choose cuts as `Mondrian.plan` does; whether there is one does not depend on looking ahead."""
     method = publisher.method
     promises = publisher.promises
-    apart = method.labels_for(promises) == "nodes" and not promises.union_closed
+    disjoint = method.labels_for(promises) == "nodes" and not promises.union_closed
     spans = SpanLosses.from_domains(
-        cells.quasi, resolve_weights([domain.name for domain in cells.quasi], method.weights), disjoint=apart
+        cells.quasi, resolve_weights([domain.name for domain in cells.quasi], method.weights), disjoint=disjoint
     )
     if method.cuts == "loss":
         return LossCuts(nodes, accepts, spans, LOOK_AHEAD_NEVER)
-    return MedianCuts(nodes, accepts, spans, fallback=method.fallback, disjoint=apart)
+    return MedianCuts(nodes, accepts, spans, fallback=method.fallback, disjoint=disjoint)
 
 
 def _list_block_deals(tables: CandidateTables, draws: int) -> dict[int, list[list[int]]]:
     """List all deals of the blocks that have no more of them than there are draws."""
-    found = {}
+    deals = {}
     for number, people in enumerate(tables.blocks):
-        held = np.bincount(tables.true[people], minlength=tables.values)
-        if len(people) <= 12 and count_deals(held) <= draws:
-            found[number] = list(islice(list_deals(held.tolist()), draws))
-    return found
+        counts = np.bincount(tables.true[people], minlength=tables.values)
+        if len(people) <= 12 and count_deals(counts) <= draws:
+            deals[number] = list(islice(list_deals(counts.tolist()), draws))
+    return deals
 
 
 def _draw_table(
@@ -261,21 +261,26 @@ def _draw_table(
 def _conclude_from_draws(
     counts: tuple[Beliefs, Beliefs, Beliefs],
     accepted: np.ndarray,
-    whole: np.ndarray,
+    uncut: np.ndarray,
     block: np.ndarray,
     deals: dict[int, list[list[int]]],
     draws: int,
 ) -> Conclusion:
-    listed = np.zeros(len(whole), bool)
+    listed = np.zeros(len(uncut), bool)
     listed[list(deals)] = True
     total = accepted.sum(axis=0)
-    looked = whole & (total > 0) & (listed | (total >= MIN_UNCUT_DRAWS))
-    both = counts[2]
-    beliefs = Beliefs(both.starts, both.value, both.belief / np.maximum(total[block], 1)[both.row], both.values)
-    sure = np.where(listed, np.inf, total)[block]
+    looked = uncut & (total > 0) & (listed | (total >= MIN_UNCUT_DRAWS))
+    total_counts = counts[2]
+    beliefs = Beliefs(
+        total_counts.starts,
+        total_counts.value,
+        total_counts.belief / np.maximum(total[block], 1)[total_counts.row],
+        total_counts.values,
+    )
+    supporting_tables = np.where(listed, np.inf, total)[block]
     worst, low, high = _find_worst_belief(counts, accepted, looked, listed, block, beliefs)
     return Conclusion(
-        beliefs, looked[block], worst, low, high, "left whole", draws, int(total[looked].sum()), sure=sure
+        beliefs, looked[block], worst, low, high, "left whole", draws, int(total[looked].sum()), sure=supporting_tables
     )
 
 
@@ -289,17 +294,17 @@ def _find_worst_belief(
 ) -> tuple[float, float, float]:
     """Find the greatest belief: exact among listed groups; of drawn ones chosen by every other draw, and measured by the others."""
     exact = float(beliefs.greatest[(looked & listed)[block]].max(initial=0.0))
-    drawn = (looked & ~listed & (accepted > 0).all(axis=0))[block]
-    if not drawn.any():
+    are_drawn = (looked & ~listed & (accepted > 0).all(axis=0))[block]
+    if not are_drawn.any():
         return exact, exact, exact
     first = counts[0]
     second = counts[1]
     share = first.belief / np.maximum(accepted[0][block], 1)[first.row]
-    chosen = int(np.where(drawn[first.row], share, -1.0).argmax())
-    person = int(first.row[chosen])
-    value = int(first.value[chosen])
-    again = slice(second.starts[person], second.starts[person + 1])
-    hits = int(second.belief[again][second.value[again] == value].sum())
+    candidate = int(np.where(are_drawn[first.row], share, -1.0).argmax())
+    person = int(first.row[candidate])
+    value = int(first.value[candidate])
+    entries = slice(second.starts[person], second.starts[person + 1])
+    hits = int(second.belief[entries][second.value[entries] == value].sum())
     tried = int(accepted[1, block[person]])
     low, high = compute_wilson_interval(hits, tried)
     return max(exact, hits / tried), max(exact, low), max(exact, high)
@@ -333,7 +338,12 @@ class TableWalk:
 
 
 def conclude_by_walk(
-    publisher: Publisher, tables: CandidateTables, shown: ShownGroups, key: int, steps: int, rng: np.random.Generator
+    publisher: Publisher,
+    tables: CandidateTables,
+    shown_groups: ShownGroups,
+    key: int,
+    steps: int,
+    rng: np.random.Generator,
 ) -> Conclusion | None:
     """Conclude from a walk; None if nobody's value changed often enough."""
     walk = TableWalk.start(tables)
@@ -341,27 +351,27 @@ def conclude_by_walk(
     burn = steps // 3
     able = [block for block in tables.blocks if len(np.unique(tables.true[block])) > 1]
     for step in range(steps if able else 0):
-        asked = _deal_some_values(walk.table, able, min(round(walk.at_once), len(able)), rng)
-        taken = publisher.publish_table(asked, key) == shown
+        proposal = _deal_some_values(walk.table, able, min(round(walk.at_once), len(able)), rng)
+        accepted = publisher.publish_table(proposal, key) == shown_groups
         if step < burn:
             walk.at_once = (
-                min(walk.at_once * STEP_GROWTH, len(able)) if taken else max(walk.at_once / STEP_SHRINKAGE, 1.0)
+                min(walk.at_once * STEP_GROWTH, len(able)) if accepted else max(walk.at_once / STEP_SHRINKAGE, 1.0)
             )
         batch = (step - burn) * 2 * WALK_BATCHES // (steps - burn)
-        if taken and step >= burn:
-            walk.changed[batch // WALK_BATCHES] += asked != walk.table
-        walk.taken += taken
-        walk.table = asked if taken else walk.table
+        if accepted and step >= burn:
+            walk.changed[batch // WALK_BATCHES] += proposal != walk.table
+        walk.taken += accepted
+        walk.table = proposal if accepted else walk.table
         if step >= burn:
             walk.met[batch, people, walk.table] += 1
     return _conclude_from_walk(walk, steps)
 
 
-def _deal_some_values(table: np.ndarray, able: list[np.ndarray], many: int, rng: np.random.Generator) -> np.ndarray:
-    asked = table.copy()
-    for at in rng.choice(len(able), many, replace=False):
-        asked[able[at]] = rng.permutation(asked[able[at]])
-    return asked
+def _deal_some_values(table: np.ndarray, able: list[np.ndarray], count: int, rng: np.random.Generator) -> np.ndarray:
+    proposal = table.copy()
+    for number in rng.choice(len(able), count, replace=False):
+        proposal[able[number]] = rng.permutation(proposal[able[number]])
+    return proposal
 
 
 def _conclude_from_walk(walk: TableWalk, steps: int) -> Conclusion | None:
@@ -373,8 +383,8 @@ def _conclude_from_walk(walk: TableWalk, steps: int) -> Conclusion | None:
     means = walk.met[WALK_BATCHES:, person, value] / np.maximum(walk.met[WALK_BATCHES:, person].sum(axis=1), 1)
     worst = float(means.mean())
     half = STUDENT_QUANTILE_95 * float(means.std(ddof=1)) / sqrt(WALK_BATCHES)
-    whole = walk.met.sum(axis=0)
-    belief = whole / whole.sum(axis=1, keepdims=True)
+    visits = walk.met.sum(axis=0)
+    belief = visits / visits.sum(axis=1, keepdims=True)
     return Conclusion(
         Beliefs.of_table(belief),
         looked,

@@ -49,8 +49,8 @@ class Publisher:
         ones = np.ones(len(values), np.int64)
         quasi = self.cells.quasi
         sensitive = self.cells.sensitive
-        made = build_cells(quasi, sensitive, self.points[self.point], values[:, None].astype(np.int32), ones)[0]
-        return replace(made, rows_per_person=self.cells.rows_per_person)
+        cells = build_cells(quasi, sensitive, self.points[self.point], values[:, None].astype(np.int32), ones)[0]
+        return replace(cells, rows_per_person=self.cells.rows_per_person)
 
     def recipe(self, values: np.ndarray, key: int) -> Recipe:
         return compose_recipe((), self.method, self.table(values), self.promises, Random.from_seed(key))
@@ -66,7 +66,7 @@ class Publisher:
             point = groups.cells.point[groups.cell]
             return identify_groups_by_people(groups.group, point, groups.quota, groups.histogram(0))
         recipe, labels = merge_equal_labels(recipe)
-        names = [[texts[at] for at in labels.of_group[:, axis]] for axis, texts in enumerate(labels.texts)]
+        names = [[texts[label] for label in labels.of_group[:, axis]] for axis, texts in enumerate(labels.texts)]
         return sort_shown_groups(list(zip(*names, strict=True)), recipe.as_groups().histogram(0))
 
 
@@ -78,27 +78,29 @@ def identify_groups_by_people(
     group: np.ndarray, point: np.ndarray, people: np.ndarray, counts: np.ndarray
 ) -> ShownGroups:
     """Identify groups by the people who are in them."""
-    held: list[dict[int, int]] = [{} for _ in counts]
-    for at, who, many in zip(group.tolist(), point.tolist(), people.tolist(), strict=True):
-        held[at][who] = held[at].get(who, 0) + int(many)
-    return sort_shown_groups([tuple(sorted(one.items())) for one in held], counts)
+    members: list[dict[int, int]] = [{} for _ in counts]
+    for group_number, point_number, count in zip(group.tolist(), point.tolist(), people.tolist(), strict=True):
+        members[group_number][point_number] = members[group_number].get(point_number, 0) + int(count)
+    return sort_shown_groups([tuple(sorted(group_members.items())) for group_members in members], counts)
 
 
-def read_shown_groups(release: Any, seen: AttackTarget) -> ShownGroups:
+def read_shown_groups(release: Any, target: AttackTarget) -> ShownGroups:
     """Read the groups of the release itself, from its files."""
-    names = [domain.name for domain in seen.quasi]
+    names = [domain.name for domain in target.quasi]
     if not registry.load_writer(release.kind).generalizes:
-        point, group, people = seen.sight.memberships(seen.points, seen.people, 1)
-        return identify_groups_by_people(group, point, np.asarray(people), seen.counts)
+        point, group, people = target.sight.memberships(target.points, target.people, 1)
+        return identify_groups_by_people(group, point, np.asarray(people), target.counts)
     frame = release.tables["data"]
-    sensitive = seen.sensitive
-    code = {text: at for at, text in enumerate(sensitive.texts)} | {None: sensitive.null_code}
-    held: dict[tuple[Any, ...], np.ndarray] = {}
+    sensitive = target.sensitive
+    code = {text: number for number, text in enumerate(sensitive.texts)} | {None: sensitive.null_code}
+    counts_by_label: dict[tuple[Any, ...], np.ndarray] = {}
     counted = frame.group_by([*names, sensitive.name]).len(name="\x00count").rows()
-    for *label, value, many in counted:
-        row = held.setdefault(tuple(label), np.zeros(sensitive.size, np.int64))
-        row[code[None if value is None else str(value)]] += many
-    return sort_shown_groups(list(held), np.array([*held.values()]).reshape(len(held), -1))
+    for *label, value, count in counted:
+        row = counts_by_label.setdefault(tuple(label), np.zeros(sensitive.size, np.int64))
+        row[code[None if value is None else str(value)]] += count
+    return sort_shown_groups(
+        list(counts_by_label), np.array([*counts_by_label.values()]).reshape(len(counts_by_label), -1)
+    )
 
 
 def make_publisher(release: Any, source: Any, missing: tuple[str, ...]) -> Publisher | str:
@@ -126,8 +128,8 @@ def make_publisher(release: Any, source: Any, missing: tuple[str, ...]) -> Publi
         promises.bind(cells)
     except RequestError:  # a population, or distances from a file
         return INCOMPLETE_MANIFEST_REASON
-    points, at = find_distinct_rows(cells.codes)
-    point = np.repeat(at, cells.counts)
+    points, point_of_cell = find_distinct_rows(cells.codes)
+    point = np.repeat(point_of_cell, cells.counts)
     order = np.argsort(point, kind="stable")
     labelled = registry.load_writer(release.kind).generalizes
     return Publisher(method, promises, cells, points, point[order], labelled)
