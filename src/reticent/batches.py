@@ -137,6 +137,57 @@ def publish_batches(
     return summary
 
 
+@dataclass(frozen=True, eq=False)
+class SourceBatch:
+    """The rows with one value of the column, wherever the engine has them, and a name that a folder can have."""
+
+    name: str
+    rows: int
+    frame: Any
+
+
+def _require_safe_column(by: str, values: pl.DataFrame, column: Column | None) -> None:
+    """Refuse a column that is neither insensitive nor undeclared: a batch reveals its column's value for everyone in it."""
+    if column is not None and column.role in _ROLE_REFUSALS:
+        raise ColumnError(
+            f"The column {by!r} is {column.role.value}: it cannot make batches.",
+            why=_ROLE_REFUSALS[column.role],
+            attempt="an insensitive column or one without a role, such as the day of a delivery.",
+        )
+    rows = int(values[_ROW_COUNT_COLUMN].sum())
+    missing = int(values.filter(pl.col(by).is_null())[_ROW_COUNT_COLUMN].sum())
+    if missing:
+        raise ColumnError(
+            f"The column {by!r} to batch by is missing in {pluralize(missing, 'row')}.", attempt="filling it."
+        )
+    alone = int((values[_ROW_COUNT_COLUMN] == 1).sum())
+    if alone * 100 > MAX_UNIQUE_PERCENT * rows and not (column is not None and column.acknowledge):
+        raise ColumnError(
+            f"The column {by!r} is near-unique: {alone:,} of {rows:,} rows would be a batch of their own.",
+            why="Each value is the name of a folder, and who knows it knows the row.",
+            attempt="a column with fewer values, such as the week instead of the minute.",
+        )
+
+
+def _cut_batches(
+    engine: Any, rows: Any, by: str, values: pl.DataFrame, *, is_typed: bool, keep: bool
+) -> Iterator[SourceBatch]:
+    """Yield each batch, in the order of the column's values; rows without types are marked as those of a CSV.
+
+    The column itself is left out unless it is to be kept.
+    """
+    columns = [name for name in rows.collect_schema().names() if keep or name != by]
+    taken_names: set[str] = {SUMMARY_FILE, PLACE_FILE}  # the owner's folder has the batches' notes beside these
+    for index, row_count in enumerate(values[_ROW_COUNT_COLUMN]):
+        value = values[by][index : index + 1]
+        name = re.sub(r"[^A-Za-z0-9._-]+", "-", str(value.item())).strip("-.") or "batch"
+        while name in taken_names:
+            name += "-2"
+        taken_names.add(name)
+        batch_rows = engine.filter_equal(rows, by, value, columns)
+        yield SourceBatch(name, row_count, batch_rows if is_typed else TextRows(batch_rows))
+
+
 def _require_free_folders(to: Path, names: list[str], force: bool) -> None:
     if (to / "manifest.json").exists():
         raise OutputExists(
@@ -146,17 +197,6 @@ def _require_free_folders(to: Path, names: list[str], force: bool) -> None:
         )
     for name in names:
         require_target_free(to / name, force)
-
-
-def _write_summary(to: Path, summary: dict[str, Any], ledger: Path) -> None:
-    """Write the summary in the owner's folder, beside the batches' notes."""
-    notes = resolve_notes_folder(to)
-    contents = {PLACE_FILE: encode_place(to), SUMMARY_FILE: json.dumps(summary, indent=1).encode() + b"\n"}
-    with translate_disk_errors(notes):
-        private_files.make_folder(notes)
-        for name, content in contents.items():
-            with staging.stage_file(notes / name, ledger=ledger) as path:
-                private_files.write_file(path, content)
 
 
 def _summarize_batch(batch: SourceBatch, publish_batch: Callable[[], Release]) -> dict[str, Any]:
@@ -189,52 +229,12 @@ def _summarize_batches(by: str, summaries: list[dict[str, Any]]) -> dict[str, An
     }
 
 
-def _require_safe_column(by: str, values: pl.DataFrame, column: Column | None) -> None:
-    """Refuse a column that is neither insensitive nor undeclared: a batch reveals its column's value for everyone in it."""
-    if column is not None and column.role in _ROLE_REFUSALS:
-        raise ColumnError(
-            f"The column {by!r} is {column.role.value}: it cannot make batches.",
-            why=_ROLE_REFUSALS[column.role],
-            attempt="an insensitive column or one without a role, such as the day of a delivery.",
-        )
-    rows = int(values[_ROW_COUNT_COLUMN].sum())
-    missing = int(values.filter(pl.col(by).is_null())[_ROW_COUNT_COLUMN].sum())
-    if missing:
-        raise ColumnError(
-            f"The column {by!r} to batch by is missing in {pluralize(missing, 'row')}.", attempt="filling it."
-        )
-    alone = int((values[_ROW_COUNT_COLUMN] == 1).sum())
-    if alone * 100 > MAX_UNIQUE_PERCENT * rows and not (column is not None and column.acknowledge):
-        raise ColumnError(
-            f"The column {by!r} is near-unique: {alone:,} of {rows:,} rows would be a batch of their own.",
-            why="Each value is the name of a folder, and who knows it knows the row.",
-            attempt="a column with fewer values, such as the week instead of the minute.",
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class SourceBatch:
-    """The rows with one value of the column, wherever the engine has them, and a name that a folder can have."""
-
-    name: str
-    rows: int
-    frame: Any
-
-
-def _cut_batches(
-    engine: Any, rows: Any, by: str, values: pl.DataFrame, *, is_typed: bool, keep: bool
-) -> Iterator[SourceBatch]:
-    """Yield each batch, in the order of the column's values; rows without types are marked as those of a CSV.
-
-    The column itself is left out unless it is to be kept.
-    """
-    columns = [name for name in rows.collect_schema().names() if keep or name != by]
-    taken_names: set[str] = {SUMMARY_FILE, PLACE_FILE}  # the owner's folder has the batches' notes beside these
-    for index, row_count in enumerate(values[_ROW_COUNT_COLUMN]):
-        value = values[by][index : index + 1]
-        name = re.sub(r"[^A-Za-z0-9._-]+", "-", str(value.item())).strip("-.") or "batch"
-        while name in taken_names:
-            name += "-2"
-        taken_names.add(name)
-        batch_rows = engine.filter_equal(rows, by, value, columns)
-        yield SourceBatch(name, row_count, batch_rows if is_typed else TextRows(batch_rows))
+def _write_summary(to: Path, summary: dict[str, Any], ledger: Path) -> None:
+    """Write the summary in the owner's folder, beside the batches' notes."""
+    notes = resolve_notes_folder(to)
+    contents = {PLACE_FILE: encode_place(to), SUMMARY_FILE: json.dumps(summary, indent=1).encode() + b"\n"}
+    with translate_disk_errors(notes):
+        private_files.make_folder(notes)
+        for name, content in contents.items():
+            with staging.stage_file(notes / name, ledger=ledger) as path:
+                private_files.write_file(path, content)

@@ -313,34 +313,9 @@ def _allot_own_seconds(clock: BudgetClock, began: float, budget: float | None) -
     return max(OWN_PLAN_SECONDS, READING_TIME_FACTOR * (process_time() - began))
 
 
-def _compute_fraction_done(clock: BudgetClock) -> float:
-    """Compute how much of the check is done; comparing and explaining end with the budget, by the share used of it."""
-    return OWN_PLAN_FRACTION + (END_FRACTION - OWN_PLAN_FRACTION) * clock.compute_used_share()
-
-
-def _has_required_parameters(method_class: type[Any]) -> bool:
-    return any(
-        parameter.default is MISSING and parameter.default_factory is MISSING for parameter in fields(method_class)
-    )
-
-
 def _make_candidate(job: Job, method: Method) -> Candidate:
     """Make the candidate of a job by another method than its own."""
     return Candidate(method.name, job.at(method=method), method.name, is_alternative=True)
-
-
-def _plan_candidate(
-    candidate: Candidate,
-    *,
-    cells: Cells,
-    columns: Mapping[str, Column],
-    watch: Watch = None,
-    progress: ProgressCallback = lambda step: None,
-) -> PlannedCells:
-    """Plan a candidate on cells; return the recipe and its writer."""
-    assert candidate.job is not None
-    planned = plan_recipe(candidate.job, cells, columns, Random.secure(), progress=progress, watch=watch)
-    return planned.recipe, planned.writer
 
 
 def _plan_other_method(
@@ -364,16 +339,9 @@ def _plan_other_method(
     return _plan_candidate(candidate, cells=cells, columns=columns, watch=watch)
 
 
-def _summarize_plan(candidate: Candidate, planned: PlannedCells) -> PlanSummary:
-    """Summarize a plan: groups, loss and lone people."""
-    assert candidate.job is not None
-    _, writer = planned
-    figures = writer.summarize_plan(getattr(candidate.job.method, "weights", None))
-    alone = count_lone_people(writer.recipe) if writer.generalizes else None
-    return PlanSummary(candidate.method, True, withheld=writer.recipe.withheld, alone=alone, **figures)
-
-
-SUMMARY: Metric[PlannedCells] = Metric("summary", _summarize_plan)
+def _compute_fraction_done(clock: BudgetClock) -> float:
+    """Compute how much of the check is done; comparing and explaining end with the budget, by the share used of it."""
+    return OWN_PLAN_FRACTION + (END_FRACTION - OWN_PLAN_FRACTION) * clock.compute_used_share()
 
 
 def _get_summary(evaluation: Evaluation[PlannedCells]) -> PlanSummary | None:
@@ -383,33 +351,6 @@ def _get_summary(evaluation: Evaluation[PlannedCells]) -> PlanSummary | None:
         why = str(refusal) if isinstance(refusal, PromiseUnreachable) else refusal.what
         return PlanSummary(evaluation.candidate.method, False, why=why)
     return evaluation.figures.get(SUMMARY.name)
-
-
-def _summarize_candidate(
-    candidate: Candidate, plan: Callable[[Candidate], PlannedCells], clock: BudgetClock
-) -> tuple[PlanSummary | None, Recipe | None]:
-    """Plan one candidate; return its summary (None if there was no time) and its recipe (None if there is none)."""
-    (evaluation,) = evaluate([candidate], plan, [SUMMARY], clock=clock, refusals=(RequestError,))
-    recipe = None if evaluation.subject is None else evaluation.subject[0]
-    return _get_summary(evaluation), recipe
-
-
-def _plan_sample(
-    job: Job, cells: Cells, columns: Mapping[str, Column], seconds: float, progress: ProgressCallback
-) -> PlanSummary:
-    """Summarize a plan of a sample of the cells, for a plan that did not end in time."""
-    why = f"No plan of all {cells.rows:,} rows within {seconds:,.0f} CPU s: nothing shows whether the promise is reachable."
-    for stride in SAMPLE_STRIDES:
-        sample = take_cells(cells, stride)
-        progress(ProgressEvent(f"planning one cell in {stride}"))
-        plan = partial(_plan_candidate, cells=sample, columns=columns, watch=lambda state: True)
-        summary, _ = _summarize_candidate(_make_candidate(job, job.method), plan, BudgetClock(seconds / 8))
-        if summary is not None:
-            loss = "" if summary.ail is None else f" with a loss of {summary.ail:.4f}"
-            finding = f"is reachable{loss}" if summary.reachable else "is not reachable"
-            why = f"{why} On one cell in {stride}, {sample.rows:,} rows, it {finding}."
-            break
-    return PlanSummary(job.method.name, None, why=why)
 
 
 def _explain_plan(
@@ -448,13 +389,6 @@ def _explain_plan(
     return explain_loss(cells, job.promises, recipe, PromiseTrials(measure, clock.has_time_left, base))
 
 
-def _run_late_step(
-    late: list[str], subject: str, clock: BudgetClock, function: Callable[[], Any], otherwise: Any
-) -> Any:
-    """Run one of the last steps in what is left of the budget, or in MIN_LATE_STEP_SECONDS."""
-    return _run_or_warn(late, subject, max(clock.remaining(), MIN_LATE_STEP_SECONDS), function, otherwise)
-
-
 def _run_or_warn(late: list[str], subject: str, seconds: float, function: Callable[[], Any], otherwise: Any) -> Any:
     """Return what the function returns; if there is no time, return `otherwise` and add a warning that names what is missing."""
     try:
@@ -464,8 +398,74 @@ def _run_or_warn(late: list[str], subject: str, seconds: float, function: Callab
         return otherwise
 
 
+def _run_late_step(
+    late: list[str], subject: str, clock: BudgetClock, function: Callable[[], Any], otherwise: Any
+) -> Any:
+    """Run one of the last steps in what is left of the budget, or in MIN_LATE_STEP_SECONDS."""
+    return _run_or_warn(late, subject, max(clock.remaining(), MIN_LATE_STEP_SECONDS), function, otherwise)
+
+
+def _has_required_parameters(method_class: type[Any]) -> bool:
+    return any(
+        parameter.default is MISSING and parameter.default_factory is MISSING for parameter in fields(method_class)
+    )
+
+
+def _plan_candidate(
+    candidate: Candidate,
+    *,
+    cells: Cells,
+    columns: Mapping[str, Column],
+    watch: Watch = None,
+    progress: ProgressCallback = lambda step: None,
+) -> PlannedCells:
+    """Plan a candidate on cells; return the recipe and its writer."""
+    assert candidate.job is not None
+    planned = plan_recipe(candidate.job, cells, columns, Random.secure(), progress=progress, watch=watch)
+    return planned.recipe, planned.writer
+
+
+def _summarize_candidate(
+    candidate: Candidate, plan: Callable[[Candidate], PlannedCells], clock: BudgetClock
+) -> tuple[PlanSummary | None, Recipe | None]:
+    """Plan one candidate; return its summary (None if there was no time) and its recipe (None if there is none)."""
+    (evaluation,) = evaluate([candidate], plan, [SUMMARY], clock=clock, refusals=(RequestError,))
+    recipe = None if evaluation.subject is None else evaluation.subject[0]
+    return _get_summary(evaluation), recipe
+
+
+def _plan_sample(
+    job: Job, cells: Cells, columns: Mapping[str, Column], seconds: float, progress: ProgressCallback
+) -> PlanSummary:
+    """Summarize a plan of a sample of the cells, for a plan that did not end in time."""
+    why = f"No plan of all {cells.rows:,} rows within {seconds:,.0f} CPU s: nothing shows whether the promise is reachable."
+    for stride in SAMPLE_STRIDES:
+        sample = take_cells(cells, stride)
+        progress(ProgressEvent(f"planning one cell in {stride}"))
+        plan = partial(_plan_candidate, cells=sample, columns=columns, watch=lambda state: True)
+        summary, _ = _summarize_candidate(_make_candidate(job, job.method), plan, BudgetClock(seconds / 8))
+        if summary is not None:
+            loss = "" if summary.ail is None else f" with a loss of {summary.ail:.4f}"
+            finding = f"is reachable{loss}" if summary.reachable else "is not reachable"
+            why = f"{why} On one cell in {stride}, {sample.rows:,} rows, it {finding}."
+            break
+    return PlanSummary(job.method.name, None, why=why)
+
+
 def _group_cells(cells: Cells, recipe: Recipe | None) -> CandidateGroups:
     """Return the planned groups; without a plan, one group of all rows."""
     if recipe is not None:
         return replace(recipe, cells=cells).as_groups()
     return CandidateGroups(cells, np.arange(len(cells)), cells.counts, np.array([0, len(cells)]))
+
+
+def _summarize_plan(candidate: Candidate, planned: PlannedCells) -> PlanSummary:
+    """Summarize a plan: groups, loss and lone people."""
+    assert candidate.job is not None
+    _, writer = planned
+    figures = writer.summarize_plan(getattr(candidate.job.method, "weights", None))
+    alone = count_lone_people(writer.recipe) if writer.generalizes else None
+    return PlanSummary(candidate.method, True, withheld=writer.recipe.withheld, alone=alone, **figures)
+
+
+SUMMARY: Metric[PlannedCells] = Metric("summary", _summarize_plan)

@@ -42,6 +42,11 @@ class ReticentError(Exception):
         super().__init__("\n".join(line for line in lines if line))
 
 
+def shorten_text(text: str, most: int = MAX_PART_CHARACTERS) -> str:
+    """Return a text of at most this length; what is left out is counted."""
+    return text if len(text) <= most else f"{text[:most]} ... ({len(text) - most:,} more characters)"
+
+
 class RequestError(ReticentError):
     """The request is wrong; nothing was written."""
 
@@ -150,11 +155,6 @@ class InternalError(ReticentError):
     """A bug of ours."""
 
     exit_code = 70
-
-
-def shorten_text(text: str, most: int = MAX_PART_CHARACTERS) -> str:
-    """Return a text of at most this length; what is left out is counted."""
-    return text if len(text) <= most else f"{text[:most]} ... ({len(text) - most:,} more characters)"
 
 
 def quote_list(names: Iterable[object], most: int = 8) -> str:

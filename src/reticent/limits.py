@@ -74,14 +74,6 @@ def is_moderate_number(value: object) -> bool:
     return True
 
 
-def _is_moderate_text(text: str) -> bool:
-    """Check a text that would be read as a number; any other text passes, and its reader decides."""
-    if len(text) > 4 * MAX_DIGITS:
-        return False
-    written = _NUMBER_PATTERN.fullmatch(text)
-    return written is None or written[1] is None or (len(written[1]) < 5 and abs(int(written[1])) <= MAX_DIGITS)
-
-
 def require_moderate_job(table: Mapping[str, Any]) -> None:
     """Refuse a job that is too deep or too long, or holds a number or a text that no field has; nothing of it is quoted."""
     waiting: list[tuple[Any, str, int]] = [(table, "the job", 0)]
@@ -104,6 +96,14 @@ def require_moderate_job(table: Mapping[str, Any]) -> None:
             _require_moderate_text(value, name)
         elif not isinstance(value, bool | date | datetime | time):
             require_moderate_number(value, name)
+
+
+def _is_moderate_text(text: str) -> bool:
+    """Check a text that would be read as a number; any other text passes, and its reader decides."""
+    if len(text) > 4 * MAX_DIGITS:
+        return False
+    written = _NUMBER_PATTERN.fullmatch(text)
+    return written is None or written[1] is None or (len(written[1]) < 5 and abs(int(written[1])) <= MAX_DIGITS)
 
 
 def _require_moderate_text(text: str, name: str) -> None:

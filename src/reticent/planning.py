@@ -282,6 +282,38 @@ class PlannedRecipe:
         return writer
 
 
+@validate_arguments(planned=is_plan)
+def measure(planned: Plan) -> dict[str, Any]:
+    """Measure what the planned groups achieve and lose: every measure that an audit of their release would report.
+
+    The measures are computed by the audit's own formulas; no file is written or read.
+    """
+    planned.require_labels()
+    sizes = planned.sizes
+    cells = planned.cells
+    achieved = find_worst_measures(
+        [measure_column(_count_sensitive_values(planned, at)) for at in _select_measured_columns(planned)]
+    )
+    return convert_to_plain(
+        {
+            "rows": int(sizes.sum()),
+            "groups": len(sizes),
+            "withheld": planned.withheld,
+            "k-anonymity": anonymity.measure_k(sizes, cells.rows_per_person),
+            **achieved,
+            **_measure_utility(planned),
+        }
+    )
+
+
+def _resolve_columns(job: Job, cells: Cells) -> dict[str, Column]:
+    """Return the job's declaration of each column of the cells."""
+    coded = {name: column for name, column in job.columns.items() if column.role in (Role.QUASI, Role.SENSITIVE)}
+    return resolve_columns(
+        coded, [*_list_domain_names(cells.quasi), *_list_domain_names(_list_sensitive_domains(cells))], "drop"
+    )
+
+
 def _require_consistent_request(job: Job, frame: Any, cells: Cells | None, watch: Watch | None) -> None:
     """Refuse arguments that cannot be combined, before any data is read."""
     if watch is not None and (job.release.suppress_at_most or not getattr(job.method, "anytime", False)):
@@ -311,55 +343,6 @@ def _require_consistent_request(job: Job, frame: Any, cells: Cells | None, watch
     job.promises.check_columns(_list_domain_names(_list_sensitive_domains(cells)), jointly=job.jointly)
 
 
-def _resolve_columns(job: Job, cells: Cells) -> dict[str, Column]:
-    """Return the job's declaration of each column of the cells."""
-    coded = {name: column for name, column in job.columns.items() if column.role in (Role.QUASI, Role.SENSITIVE)}
-    return resolve_columns(
-        coded, [*_list_domain_names(cells.quasi), *_list_domain_names(_list_sensitive_domains(cells))], "drop"
-    )
-
-
-def _list_sensitive_domains(cells: Cells) -> tuple[Domain, ...]:
-    """List the sensitive columns of the table, without the one that combines them."""
-    return tuple(domain for at, domain in enumerate(cells.sensitive) if at != cells.joint)
-
-
-def _list_domain_names(domains: tuple[Domain, ...]) -> list[str]:
-    return [domain.name for domain in domains]
-
-
-@validate_arguments(planned=is_plan)
-def measure(planned: Plan) -> dict[str, Any]:
-    """Measure what the planned groups achieve and lose: every measure that an audit of their release would report.
-
-    The measures are computed by the audit's own formulas; no file is written or read.
-    """
-    planned.require_labels()
-    sizes = planned.sizes
-    cells = planned.cells
-    achieved = find_worst_measures(
-        [measure_column(_count_sensitive_values(planned, at)) for at in _select_measured_columns(planned)]
-    )
-    return convert_to_plain(
-        {
-            "rows": int(sizes.sum()),
-            "groups": len(sizes),
-            "withheld": planned.withheld,
-            "k-anonymity": anonymity.measure_k(sizes, cells.rows_per_person),
-            **achieved,
-            **_measure_utility(planned),
-        }
-    )
-
-
-def _select_measured_columns(planned: Plan) -> list[int]:
-    """Select the sensitive columns that an audit measures: each, or, taken jointly, the combination and those that a promise names."""
-    cells = planned.cells
-    named = {getattr(promise, "column", None) for promise in planned.job.promises}
-    alone = [at for at, domain in enumerate(cells.sensitive) if at != cells.joint]
-    return alone if cells.joint < 0 else [cells.joint, *(at for at in alone if cells.sensitive[at].name in named)]
-
-
 def _count_sensitive_values(planned: Plan, at: int) -> SensitiveColumn:
     """Count a column's groups as an audit does: values that no published row has are left out."""
     domain = planned.cells.sensitive[at]
@@ -377,6 +360,14 @@ def _count_sensitive_values(planned: Plan, at: int) -> SensitiveColumn:
     )
 
 
+def _select_measured_columns(planned: Plan) -> list[int]:
+    """Select the sensitive columns that an audit measures: each, or, taken jointly, the combination and those that a promise names."""
+    cells = planned.cells
+    named = {getattr(promise, "column", None) for promise in planned.job.promises}
+    alone = [at for at, domain in enumerate(cells.sensitive) if at != cells.joint]
+    return alone if cells.joint < 0 else [cells.joint, *(at for at in alone if cells.sensitive[at].name in named)]
+
+
 def _measure_utility(planned: Plan) -> dict[str, Any]:
     """Measure information loss from the labels, as a recipient reads them."""
     labels = planned.labels
@@ -391,3 +382,12 @@ def _measure_utility(planned: Plan) -> dict[str, Any]:
     return loss.compute_loss_measures(
         columns, planned.sizes, withheld=planned.withheld, k=int(max(promised)), weights=weights
     )
+
+
+def _list_domain_names(domains: tuple[Domain, ...]) -> list[str]:
+    return [domain.name for domain in domains]
+
+
+def _list_sensitive_domains(cells: Cells) -> tuple[Domain, ...]:
+    """List the sensitive columns of the table, without the one that combines them."""
+    return tuple(domain for at, domain in enumerate(cells.sensitive) if at != cells.joint)

@@ -30,6 +30,30 @@ if TYPE_CHECKING:
     from reticent.recipe.kind import Writer
 
 Row = TypeVar("Row")
+_JOB_TYPES: dict[str, tuple[str, ...]] = {
+    "number": ("a number",),
+    "whole": ("a number",),
+    "integer": ("a number",),
+    "float": ("a number",),
+    "decimal": ("a number",),
+    "flag": ("true or false",),
+    "text": ("a text",),
+    "path": ("a text",),
+    "column": ("a text",),
+    "value": ("a text",),
+    "file": ("a text", "a frame"),
+    "list": ("a list",),
+    "table": ("a table",),
+    "weights": ("a table of numbers",),
+    "record": ("a table",),
+    "variant": ("a table",),
+    "grid": ("a list",),
+    "range": ("a list",),
+    "end": ("a number", "a text", "a date"),
+    "matrix": ("a table",),
+    "hierarchy": ("a text", "a list", "a table"),
+    "labels": ("a text", "a table"),
+}
 
 
 def load_promise_class(name: str) -> type[Promise]:
@@ -56,13 +80,6 @@ def load_engine(name: str | Engine) -> Engine:
     return catalogue.load_object(_find_row(catalogue.ENGINES, name, "engine").made_by)
 
 
-def _find_row(rows: Mapping[str, Row], name: str, what: str) -> Row:
-    """Find the row of a name; one that is not known is refused with those that are."""
-    if not isinstance(name, str) or name not in rows:
-        raise JobError(f"Unknown {what} {shorten_text(repr(name), 80)}.", attempt=suggest(str(name), rows))
-    return rows[name]
-
-
 def make_promise(entry: Mapping[str, Any]) -> Promise:
     """Make a promise from its table in a job file or manifest: {"model": "k-anonymity", "k": 5}."""
     name = _get_component_name(entry, "model", catalogue.PROMISES)
@@ -80,26 +97,6 @@ def make_stage(entry: Mapping[str, Any]) -> Stage:
     """Make a preparing stage from its table: {"name": "suppression", "l": 3}."""
     name = _get_component_name(entry, "name", catalogue.STAGES)
     return _make_component(load_stage_class(name), catalogue.STAGES[name], entry, "name")
-
-
-def _get_component_name(entry: Mapping[str, Any], key: str, rows: Mapping[str, Any]) -> str:
-    if not isinstance(entry, Mapping) or key not in entry:
-        raise JobError(f"A table lacks {key!r}.", attempt=f"{key} = {suggest('', rows)}")
-    return entry[key]
-
-
-def _make_component(kind: Any, row: PromiseRow | MethodRow, entry: Mapping[str, Any], key: str) -> Any:
-    """Make an object of its class from its table; the row has the parameters that it may and must have."""
-    component = entry[key]
-    parameters = {name: value for name, value in entry.items() if name != key}
-    for name in parameters:
-        if name not in row.fields:
-            raise JobError(f"{component} has no parameter {quote_list([name])}.", attempt=suggest(name, row.fields))
-    lacking = [name for name, field in row.fields.items() if field.required and name not in parameters]
-    if lacking:
-        raise JobError(f"{component} needs {' and '.join(lacking)}.", attempt=f"{lacking[0]} = ... beside {key}.")
-    check_types(row.fields, component, parameters)
-    return kind(**{add_keyword_suffix(name): value for name, value in parameters.items()})
 
 
 def describe(thing: Any, *, public: bool = False) -> dict[str, Any]:
@@ -174,30 +171,31 @@ def list_job_types(field: Field) -> tuple[str, ...]:
     return tuple(types)
 
 
-_JOB_TYPES: dict[str, tuple[str, ...]] = {
-    "number": ("a number",),
-    "whole": ("a number",),
-    "integer": ("a number",),
-    "float": ("a number",),
-    "decimal": ("a number",),
-    "flag": ("true or false",),
-    "text": ("a text",),
-    "path": ("a text",),
-    "column": ("a text",),
-    "value": ("a text",),
-    "file": ("a text", "a frame"),
-    "list": ("a list",),
-    "table": ("a table",),
-    "weights": ("a table of numbers",),
-    "record": ("a table",),
-    "variant": ("a table",),
-    "grid": ("a list",),
-    "range": ("a list",),
-    "end": ("a number", "a text", "a date"),
-    "matrix": ("a table",),
-    "hierarchy": ("a text", "a list", "a table"),
-    "labels": ("a text", "a table"),
-}
+def _find_row(rows: Mapping[str, Row], name: str, what: str) -> Row:
+    """Find the row of a name; one that is not known is refused with those that are."""
+    if not isinstance(name, str) or name not in rows:
+        raise JobError(f"Unknown {what} {shorten_text(repr(name), 80)}.", attempt=suggest(str(name), rows))
+    return rows[name]
+
+
+def _get_component_name(entry: Mapping[str, Any], key: str, rows: Mapping[str, Any]) -> str:
+    if not isinstance(entry, Mapping) or key not in entry:
+        raise JobError(f"A table lacks {key!r}.", attempt=f"{key} = {suggest('', rows)}")
+    return entry[key]
+
+
+def _make_component(kind: Any, row: PromiseRow | MethodRow, entry: Mapping[str, Any], key: str) -> Any:
+    """Make an object of its class from its table; the row has the parameters that it may and must have."""
+    component = entry[key]
+    parameters = {name: value for name, value in entry.items() if name != key}
+    for name in parameters:
+        if name not in row.fields:
+            raise JobError(f"{component} has no parameter {quote_list([name])}.", attempt=suggest(name, row.fields))
+    lacking = [name for name, field in row.fields.items() if field.required and name not in parameters]
+    if lacking:
+        raise JobError(f"{component} needs {' and '.join(lacking)}.", attempt=f"{lacking[0]} = ... beside {key}.")
+    check_types(row.fields, component, parameters)
+    return kind(**{add_keyword_suffix(name): value for name, value in parameters.items()})
 
 
 def _is_number(value: Any) -> bool:

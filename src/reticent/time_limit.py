@@ -24,6 +24,14 @@ from time import process_time
 from types import FrameType
 from typing import TypeVar
 
+_DEADLINE: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
+T = TypeVar("T")
+_MIN_WAIT_SECONDS = 0.01
+_MAX_WAIT_SECONDS = 1.0
+# Held while a thread is begun: until it runs, the interpreter knows it by the identity of the thread that begins it, and what is
+# raised for the one arrives in the other.
+THREAD_START_LOCK = threading.Lock()
+
 
 @dataclass(frozen=True, slots=True)
 class Deadline:
@@ -31,9 +39,6 @@ class Deadline:
 
     ends: float
     make_error: Callable[[], Exception]
-
-
-_DEADLINE: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
 
 
 @contextmanager
@@ -57,20 +62,8 @@ def check_deadline() -> None:
         raise deadline.make_error()
 
 
-T = TypeVar("T")
-_MIN_WAIT_SECONDS = 0.01
-_MAX_WAIT_SECONDS = 1.0
-# Held while a thread is begun: until it runs, the interpreter knows it by the identity of the thread that begins it, and what is
-# raised for the one arrives in the other.
-THREAD_START_LOCK = threading.Lock()
-
-
 class TimeLimitReached(Exception):
     """A computation did not end within its CPU seconds."""
-
-
-class _Interruption(BaseException):
-    """Raised in the thread that computes; no `except Exception` stops it."""
 
 
 def run_within(seconds: float, function: Callable[[], T]) -> T:
@@ -168,3 +161,7 @@ class _Watch:
 
     def _raise(self, what: type[BaseException]) -> None:
         ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self.computing), ctypes.py_object(what))
+
+
+class _Interruption(BaseException):
+    """Raised in the thread that computes; no `except Exception` stops it."""

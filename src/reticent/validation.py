@@ -43,6 +43,10 @@ ArgumentCheck = Callable[[Any, str], Any]
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 Class = TypeVar("Class")
+_TABLE_KINDS = ("table", "weights", "record", "variant", "matrix")
+_COMPOUND_KINDS = (*_TABLE_KINDS, "list")
+MAX_PATH_PART_BYTES = 255  # bytes in one part of a path, on the file systems we know
+_NOT_TABLE_TYPES = (type, bool, int, float, complex, list, tuple, dict, set, frozenset)
 
 
 def validate_arguments(**checks: ArgumentCheck) -> Callable[[Callable[Arguments, Result]], Callable[Arguments, Result]]:
@@ -68,18 +72,6 @@ def validate_arguments(**checks: ArgumentCheck) -> Callable[[Callable[Arguments,
         return call_guarded
 
     return guard_function
-
-
-def _bind_arguments(
-    function: Callable[..., Any], function_signature: Signature, args: Any, kwargs: Any
-) -> BoundArguments:
-    """Bind the arguments to names; too many or too few are refused with the names that exist."""
-    try:
-        return function_signature.bind(*args, **kwargs)
-    except TypeError as error:
-        known = [name for name in function_signature.parameters if name != "self"]
-        wrong = next((name for name in kwargs if name not in known), "")
-        raise RequestError(f"{function.__name__}(): {error}.", attempt=suggest(wrong, known)) from None
 
 
 def describe_type(value: Any) -> str:
@@ -109,6 +101,14 @@ def instance_of(dotted: str, wanted: str, attempt: str) -> ArgumentCheck:
         return value
 
     return check
+
+
+is_job = instance_of(
+    "reticent.job.job.Job", "a job", 'rt.Job(columns={...}, promises=[...]), or rt.Job.read("job.toml").'
+)
+is_output = instance_of("reticent.job.job.Output", "an output", 'rt.Output(format="csv", undeclared="drop").')
+is_plan = instance_of("reticent.planning.Plan", "a plan", "what rt.plan(job) returns.")
+is_cells = instance_of("reticent.data.cells.Cells", "counted cells", "what rt.count(job) returns.")
 
 
 def parse_fraction(value: object, name: str = "a parameter") -> Fraction:
@@ -219,6 +219,219 @@ def check_texts_and_flags(thing: Any, known: Mapping[str, Field]) -> None:
 def accept_parameter(field: Field, value: Any, name: str, owner: str) -> Any:
     """Return the value as it is computed with, or raise an error that names the parameter and its owner."""
     return _ACCEPTORS[field.kind](field, value, name, owner)
+
+
+def format_declared_value(value: Any) -> str:
+    """Return the text that columns print for a value: true and false in lower case, dates as ISO 8601."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return value.isoformat() if isinstance(value, date) else str(value)
+
+
+def make_weight_error(column: Any) -> JobError:
+    """Make the error of a weight that is no number, or none that a weight may be."""
+    return JobError(
+        f"The weight of {quote_list([column])} must be a number from 0 to {MAX_WEIGHT:,}.",
+        attempt="1 for an ordinary column.",
+    )
+
+
+def text(value: Any, name: str) -> str:
+    if not isinstance(value, str):
+        raise make_type_error(name, "a text", value, f'{name} = "...".')
+    return value
+
+
+def flag(value: Any, name: str) -> bool:
+    """Check a switch: anything but true and false is refused, the text "false" above all."""
+    if not isinstance(value, bool):
+        raise JobError(f"{name} must be true or false; it is {describe_type(value)}.")
+    return value
+
+
+def integer(value: Any, name: str) -> int:
+    """Check an integer, NumPy's included."""
+    if isinstance(value, bool) or not hasattr(type(value), "__index__"):
+        raise make_type_error(name, "a whole number", value, f"{name} = 1.")
+    return value.__index__()
+
+
+def integers(value: Any, name: str) -> list[int]:
+    if not isinstance(value, Iterable) or isinstance(value, str | bytes | Mapping) or hasattr(value, "columns"):
+        raise make_type_error(name, "a list of whole numbers", value, f"{name} = [10, 4, 2, 1, 1].")
+    return [integer(entry, name) for entry in value]
+
+
+def share(value: Any, name: str) -> Fraction:
+    """Check a number from 0 to 1; return it exactly as it was written."""
+    require_moderate_number(value, name)
+    try:
+        number = Fraction(repr(value) if isinstance(value, float) else value)
+        if not isinstance(value, bool) and 0 <= number <= 1:
+            return number
+    except (TypeError, ValueError, OverflowError, ZeroDivisionError):
+        pass
+    raise JobError(f"{name} must be a share, from 0 to 1.", attempt=f"{name} = 0.2.")
+
+
+def seconds(value: Any, name: str) -> float:
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < inf:
+        return float(value)
+    raise make_type_error(name, "a number of seconds", value, f"{name} = 10.")
+
+
+def is_callable(value: Any, name: str) -> Any:
+    if isinstance(value, type) or not callable(value):
+        raise make_type_error(name, "a function", value, f"leaving {name} out.")
+    return value
+
+
+def names(value: Any, name: str) -> list[str]:
+    """Check names of columns, methods or texts; a single name may be passed without a list."""
+    if isinstance(value, str):
+        return [value]
+    if not isinstance(value, list | tuple | set | frozenset) or not all(isinstance(entry, str) for entry in value):
+        raise make_type_error(name, "a list of texts", value, f'{name} = ["...", "..."].')
+    return list(value)
+
+
+def value_list(value: Any, name: str) -> list[Any]:
+    """Check a list of values of any type; a single text is one value, not its letters."""
+    is_other = isinstance(value, str | bytes | Mapping | type) or hasattr(value, "columns")
+    if is_other or not isinstance(value, Iterable):
+        raise make_type_error(name, "a list of values", value, f"{name} = [...].")
+    return list(value)
+
+
+def null_values(value: Any, name: str) -> tuple[str, ...]:
+    """Check the texts that mean missing."""
+    return tuple(names(value, name))
+
+
+def mapping(value: Any, name: str) -> Mapping[str, Any]:
+    """Check a mapping with text keys."""
+    if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
+        raise make_type_error(name, "a mapping from names", value, f'{name} = {{"column": ...}}.')
+    return value
+
+
+def require_known_options(options: Iterable[str], known: Iterable[str], what: str) -> None:
+    """Refuse options that are not among those known, for a function that passes its options on."""
+    listed = list(known)
+    for option in options:
+        if option not in listed:
+            raise RequestError(f"{what} has no option {option!r}.", attempt=suggest(option, listed) if listed else "")
+
+
+def weights(value: Any, name: str) -> Mapping[str, Any]:
+    """Check column weights: a finite number of 0 or more for each named column."""
+    for column, weight in mapping(value, name).items():
+        if isinstance(weight, bool) or not isinstance(weight, Real | Decimal) or not 0 <= float(weight) < float("inf"):
+            raise JobError(f"The weight of {column!r} must be a number >= 0.", attempt="1 for an ordinary column.")
+    return value
+
+
+def is_engine(value: Any, name: str) -> Any:
+    """Check an engine: its name, or an object with an engine's methods."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, type) or not all(
+        hasattr(value, verb)
+        for verb in (
+            "scan",
+            "cache",
+            "cast",
+            "profile_columns",
+            "count",
+            "count_distinct_rows",
+            "filter_equal",
+            "apply",
+            "map",
+        )
+    ):
+        raise make_type_error(
+            name, "the name of an engine", value, f'{name} = "stream", or rt.Spark(master="local[2]").'
+        )
+    return value
+
+
+def path(value: Any, name: str) -> Any:
+    """Check a text or a path that a file system can hold."""
+    if not isinstance(value, str | os.PathLike) or not isinstance(os.fspath(value), str):
+        raise make_type_error(name, "a path", value, f'{name} = "folder/name".')
+    spelling = os.fspath(value)
+    is_long = any(len(part.encode("utf-8", "surrogatepass")) > MAX_PATH_PART_BYTES for part in spelling.split(os.sep))
+    fault = ""
+    if not spelling:
+        fault = "it is empty"
+    elif is_long:
+        fault = f"a part is longer than {MAX_PATH_PART_BYTES} bytes"
+    elif "\0" in spelling:
+        fault = "it holds a NUL"
+    if fault:
+        raise JobError(f"{name} is no path: {fault}.", attempt=f'{name} = "folder/name".')
+    return value
+
+
+def path_or_table(value: Any, name: str) -> Any:
+    """Check a path or another input that the function knows: a frame, an opened release, a `Source`."""
+    if isinstance(value, bytes | str | os.PathLike):
+        return path(value, name)
+    if isinstance(value, _NOT_TABLE_TYPES) or value is None or callable(value):
+        raise make_type_error(
+            name, "a path or a frame", value, f'{name} = "data.csv", or a pandas, Polars or Arrow table.'
+        )
+    return value
+
+
+def promise(value: Any, name: str) -> Any:
+    """Check a promise, or its table as in a job file: never a text, nor a class without its parameters."""
+    if isinstance(value, Mapping):
+        return value
+    if isinstance(value, type) and hasattr(value, "needs_sensitive"):
+        attempt = f"rt.{value.__name__}(...), with its parameters."
+        raise JobError(f"{name} holds the class {value.__name__} itself.", attempt=attempt)
+    has_parameters = hasattr(value, "needs_sensitive") or hasattr(value, "parameters")
+    if isinstance(value, type) or not has_parameters or not isinstance(getattr(value, "name", None), str):
+        raise make_type_error(name, "promises", value, "promises = [rt.KAnonymity(5)].")
+    return value
+
+
+def promises(value: Any, name: str) -> list[Any]:
+    """Check several promises, or a single one."""
+    if isinstance(value, list | tuple | set | frozenset):
+        return [promise(entry, name) for entry in value]
+    if isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping) and not hasattr(value, "columns"):
+        return [promise(entry, name) for entry in value]
+    return [promise(value, name)]
+
+
+def is_ledger(value: Any, name: str) -> Any:
+    known = instance_of("reticent.ledger.ledger.Ledger", "a ledger", "")
+    return path(value, name) if isinstance(value, str | bytes | os.PathLike) else known(value, name)
+
+
+def is_hierarchy(value: Any, name: str) -> Any:
+    """Check a hierarchy: a path, rows, a table that tells how to build one, or a `Hierarchy`."""
+    is_rows = isinstance(value, list | tuple) and all(isinstance(row, list | tuple) for row in value)
+    if is_rows or isinstance(value, Mapping):
+        return value
+    if isinstance(value, str | bytes | os.PathLike):
+        return path(value, name)
+    attempt = f'{name} = "file.csv", or [["Kiel", "north", "*"], ...].'
+    return instance_of("reticent.data.hierarchy.Hierarchy", "a hierarchy", attempt)(value, name)
+
+
+def _bind_arguments(
+    function: Callable[..., Any], function_signature: Signature, args: Any, kwargs: Any
+) -> BoundArguments:
+    """Bind the arguments to names; too many or too few are refused with the names that exist."""
+    try:
+        return function_signature.bind(*args, **kwargs)
+    except TypeError as error:
+        known = [name for name in function_signature.parameters if name != "self"]
+        wrong = next((name for name in kwargs if name not in known), "")
+        raise RequestError(f"{function.__name__}(): {error}.", attempt=suggest(wrong, known)) from None
 
 
 def _make_refusal(field: Field, value: Any, name: str, owner: str) -> JobError:
@@ -344,13 +557,6 @@ def _accept_value(field: Field, value: Any, name: str, owner: str) -> str:
     return format_declared_value(value)
 
 
-def format_declared_value(value: Any) -> str:
-    """Return the text that columns print for a value: true and false in lower case, dates as ISO 8601."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return value.isoformat() if isinstance(value, date) else str(value)
-
-
 def _accept_file(field: Field, value: Any, name: str, owner: str) -> Any:
     """Accept a path or a table; the function that reads it decides which of them a program may pass."""
     if value is None or isinstance(value, bool | int | float):
@@ -370,6 +576,23 @@ def _accept_list(field: Field, value: Any, name: str, owner: str) -> tuple[Any, 
     return tuple(accept_parameter(field.each, entry, f"an entry of {name}", owner) for entry in value)
 
 
+def _require_entry_count(field: Field, count: int, name: str, owner: str) -> None:
+    if field.entries is None:
+        return
+    fewest, most = field.entries
+    if count > most:
+        raise JobError(
+            f"{owner}: {name} has {count:,} entries; {most:,} are the most.",
+            why="Each of them costs time and memory, here and wherever the release is audited.",
+            attempt=field.attempt or "fewer of them.",
+        )
+    if count < fewest:
+        raise JobError(
+            field.refusal or f"{owner}: {name} must be {field.allowed_values}; it has {count:,}.",
+            attempt=field.attempt or f"{name} with {fewest} or more.",
+        )
+
+
 def _accept_table(field: Field, value: Any, name: str, owner: str) -> dict[str, Any]:
     if not isinstance(value, Mapping):
         raise _make_refusal(field, value, name, owner)
@@ -387,31 +610,6 @@ def _accept_weights(field: Field, value: Any, name: str, owner: str) -> dict[str
         if isinstance(weight, str):
             raise make_weight_error(column)
     return table
-
-
-def make_weight_error(column: Any) -> JobError:
-    """Make the error of a weight that is no number, or none that a weight may be."""
-    return JobError(
-        f"The weight of {quote_list([column])} must be a number from 0 to {MAX_WEIGHT:,}.",
-        attempt="1 for an ordinary column.",
-    )
-
-
-def _require_entry_count(field: Field, count: int, name: str, owner: str) -> None:
-    if field.entries is None:
-        return
-    fewest, most = field.entries
-    if count > most:
-        raise JobError(
-            f"{owner}: {name} has {count:,} entries; {most:,} are the most.",
-            why="Each of them costs time and memory, here and wherever the release is audited.",
-            attempt=field.attempt or "fewer of them.",
-        )
-    if count < fewest:
-        raise JobError(
-            field.refusal or f"{owner}: {name} must be {field.allowed_values}; it has {count:,}.",
-            attempt=field.attempt or f"{name} with {fewest} or more.",
-        )
 
 
 def _accept_record(field: Field, value: Any, name: str, owner: str) -> dict[str, Any]:
@@ -441,10 +639,6 @@ def _accept_either(field: Field, value: Any, name: str, owner: str) -> Any:
     if refusal is not None and len(fitting) == 1 and (fitting[0].refusal or fitting[0].kind in _COMPOUND_KINDS):
         raise refusal  # it tells what is wrong inside
     raise _make_refusal(field, value, name, owner)
-
-
-_TABLE_KINDS = ("table", "weights", "record", "variant", "matrix")
-_COMPOUND_KINDS = (*_TABLE_KINDS, "list")
 
 
 def _has_shape(field: Field, value: Any) -> bool:
@@ -505,202 +699,3 @@ _ACCEPTORS: dict[str, Callable[[Field, Any, str, str], Any]] = {
     "hierarchy": _accept_hierarchy,
 }
 """How a constructor accepts a field of each kind; labels have a class of their own, and the rest is of manifests."""
-
-
-def text(value: Any, name: str) -> str:
-    if not isinstance(value, str):
-        raise make_type_error(name, "a text", value, f'{name} = "...".')
-    return value
-
-
-def flag(value: Any, name: str) -> bool:
-    """Check a switch: anything but true and false is refused, the text "false" above all."""
-    if not isinstance(value, bool):
-        raise JobError(f"{name} must be true or false; it is {describe_type(value)}.")
-    return value
-
-
-def integer(value: Any, name: str) -> int:
-    """Check an integer, NumPy's included."""
-    if isinstance(value, bool) or not hasattr(type(value), "__index__"):
-        raise make_type_error(name, "a whole number", value, f"{name} = 1.")
-    return value.__index__()
-
-
-def integers(value: Any, name: str) -> list[int]:
-    if not isinstance(value, Iterable) or isinstance(value, str | bytes | Mapping) or hasattr(value, "columns"):
-        raise make_type_error(name, "a list of whole numbers", value, f"{name} = [10, 4, 2, 1, 1].")
-    return [integer(entry, name) for entry in value]
-
-
-def share(value: Any, name: str) -> Fraction:
-    """Check a number from 0 to 1; return it exactly as it was written."""
-    require_moderate_number(value, name)
-    try:
-        number = Fraction(repr(value) if isinstance(value, float) else value)
-        if not isinstance(value, bool) and 0 <= number <= 1:
-            return number
-    except (TypeError, ValueError, OverflowError, ZeroDivisionError):
-        pass
-    raise JobError(f"{name} must be a share, from 0 to 1.", attempt=f"{name} = 0.2.")
-
-
-def seconds(value: Any, name: str) -> float:
-    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < inf:
-        return float(value)
-    raise make_type_error(name, "a number of seconds", value, f"{name} = 10.")
-
-
-def is_callable(value: Any, name: str) -> Any:
-    if isinstance(value, type) or not callable(value):
-        raise make_type_error(name, "a function", value, f"leaving {name} out.")
-    return value
-
-
-def names(value: Any, name: str) -> list[str]:
-    """Check names of columns, methods or texts; a single name may be passed without a list."""
-    if isinstance(value, str):
-        return [value]
-    if not isinstance(value, list | tuple | set | frozenset) or not all(isinstance(entry, str) for entry in value):
-        raise make_type_error(name, "a list of texts", value, f'{name} = ["...", "..."].')
-    return list(value)
-
-
-def value_list(value: Any, name: str) -> list[Any]:
-    """Check a list of values of any type; a single text is one value, not its letters."""
-    is_other = isinstance(value, str | bytes | Mapping | type) or hasattr(value, "columns")
-    if is_other or not isinstance(value, Iterable):
-        raise make_type_error(name, "a list of values", value, f"{name} = [...].")
-    return list(value)
-
-
-def null_values(value: Any, name: str) -> tuple[str, ...]:
-    """Check the texts that mean missing."""
-    return tuple(names(value, name))
-
-
-def mapping(value: Any, name: str) -> Mapping[str, Any]:
-    """Check a mapping with text keys."""
-    if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
-        raise make_type_error(name, "a mapping from names", value, f'{name} = {{"column": ...}}.')
-    return value
-
-
-def require_known_options(options: Iterable[str], known: Iterable[str], what: str) -> None:
-    """Refuse options that are not among those known, for a function that passes its options on."""
-    listed = list(known)
-    for option in options:
-        if option not in listed:
-            raise RequestError(f"{what} has no option {option!r}.", attempt=suggest(option, listed) if listed else "")
-
-
-def weights(value: Any, name: str) -> Mapping[str, Any]:
-    """Check column weights: a finite number of 0 or more for each named column."""
-    for column, weight in mapping(value, name).items():
-        if isinstance(weight, bool) or not isinstance(weight, Real | Decimal) or not 0 <= float(weight) < float("inf"):
-            raise JobError(f"The weight of {column!r} must be a number >= 0.", attempt="1 for an ordinary column.")
-    return value
-
-
-MAX_PATH_PART_BYTES = 255  # bytes in one part of a path, on the file systems we know
-
-is_job = instance_of(
-    "reticent.job.job.Job", "a job", 'rt.Job(columns={...}, promises=[...]), or rt.Job.read("job.toml").'
-)
-is_output = instance_of("reticent.job.job.Output", "an output", 'rt.Output(format="csv", undeclared="drop").')
-is_plan = instance_of("reticent.planning.Plan", "a plan", "what rt.plan(job) returns.")
-is_cells = instance_of("reticent.data.cells.Cells", "counted cells", "what rt.count(job) returns.")
-
-
-def is_engine(value: Any, name: str) -> Any:
-    """Check an engine: its name, or an object with an engine's methods."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, type) or not all(
-        hasattr(value, verb)
-        for verb in (
-            "scan",
-            "cache",
-            "cast",
-            "profile_columns",
-            "count",
-            "count_distinct_rows",
-            "filter_equal",
-            "apply",
-            "map",
-        )
-    ):
-        raise make_type_error(
-            name, "the name of an engine", value, f'{name} = "stream", or rt.Spark(master="local[2]").'
-        )
-    return value
-
-
-def path(value: Any, name: str) -> Any:
-    """Check a text or a path that a file system can hold."""
-    if not isinstance(value, str | os.PathLike) or not isinstance(os.fspath(value), str):
-        raise make_type_error(name, "a path", value, f'{name} = "folder/name".')
-    spelling = os.fspath(value)
-    is_long = any(len(part.encode("utf-8", "surrogatepass")) > MAX_PATH_PART_BYTES for part in spelling.split(os.sep))
-    fault = ""
-    if not spelling:
-        fault = "it is empty"
-    elif is_long:
-        fault = f"a part is longer than {MAX_PATH_PART_BYTES} bytes"
-    elif "\0" in spelling:
-        fault = "it holds a NUL"
-    if fault:
-        raise JobError(f"{name} is no path: {fault}.", attempt=f'{name} = "folder/name".')
-    return value
-
-
-_NOT_TABLE_TYPES = (type, bool, int, float, complex, list, tuple, dict, set, frozenset)
-
-
-def path_or_table(value: Any, name: str) -> Any:
-    """Check a path or another input that the function knows: a frame, an opened release, a `Source`."""
-    if isinstance(value, bytes | str | os.PathLike):
-        return path(value, name)
-    if isinstance(value, _NOT_TABLE_TYPES) or value is None or callable(value):
-        raise make_type_error(
-            name, "a path or a frame", value, f'{name} = "data.csv", or a pandas, Polars or Arrow table.'
-        )
-    return value
-
-
-def promise(value: Any, name: str) -> Any:
-    """Check a promise, or its table as in a job file: never a text, nor a class without its parameters."""
-    if isinstance(value, Mapping):
-        return value
-    if isinstance(value, type) and hasattr(value, "needs_sensitive"):
-        attempt = f"rt.{value.__name__}(...), with its parameters."
-        raise JobError(f"{name} holds the class {value.__name__} itself.", attempt=attempt)
-    has_parameters = hasattr(value, "needs_sensitive") or hasattr(value, "parameters")
-    if isinstance(value, type) or not has_parameters or not isinstance(getattr(value, "name", None), str):
-        raise make_type_error(name, "promises", value, "promises = [rt.KAnonymity(5)].")
-    return value
-
-
-def promises(value: Any, name: str) -> list[Any]:
-    """Check several promises, or a single one."""
-    if isinstance(value, list | tuple | set | frozenset):
-        return [promise(entry, name) for entry in value]
-    if isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping) and not hasattr(value, "columns"):
-        return [promise(entry, name) for entry in value]
-    return [promise(value, name)]
-
-
-def is_ledger(value: Any, name: str) -> Any:
-    known = instance_of("reticent.ledger.ledger.Ledger", "a ledger", "")
-    return path(value, name) if isinstance(value, str | bytes | os.PathLike) else known(value, name)
-
-
-def is_hierarchy(value: Any, name: str) -> Any:
-    """Check a hierarchy: a path, rows, a table that tells how to build one, or a `Hierarchy`."""
-    is_rows = isinstance(value, list | tuple) and all(isinstance(row, list | tuple) for row in value)
-    if is_rows or isinstance(value, Mapping):
-        return value
-    if isinstance(value, str | bytes | os.PathLike):
-        return path(value, name)
-    attempt = f'{name} = "file.csv", or [["Kiel", "north", "*"], ...].'
-    return instance_of("reticent.data.hierarchy.Hierarchy", "a hierarchy", attempt)(value, name)

@@ -36,6 +36,11 @@ from reticent.methods.distribution.value_domain import ValueTree
 from reticent.models.rational_bounds import parse_fraction
 
 CountBox = list[tuple[int, int]]  # for each child, the counts from .. to (excluded)
+MAX_MULTISETS = 3_000
+SAMPLE_DRAWS = 2_000
+MethodRun = Callable[[np.ndarray], bytes]
+MAX_EXACT_ROWS = 3_000  # of a group, for the exact posterior
+MAX_DISTINCT_GROUPS = 400
 
 
 def compute_counted_posterior(annotated: AnnotatedHierarchy, target: int, published: np.ndarray) -> np.ndarray:
@@ -74,117 +79,6 @@ def compute_counted_posterior(annotated: AnnotatedHierarchy, target: int, publis
             mean = float((np.arange(rows + 1) * outside_chance * inside[node]).sum())
             _spread_over_leaves(belief, mean, annotated, target, node)
     return belief / belief.sum()
-
-
-def _list_children(parent: np.ndarray) -> dict[int, list[int]]:
-    children: dict[int, list[int]] = {}
-    for node, parent_node in enumerate(parent.tolist()):
-        if parent_node >= 0:
-            children.setdefault(parent_node, []).append(node)
-    return children
-
-
-def _order_top_down(children: dict[int, list[int]]) -> list[int]:
-    """Order nodes, parents before children."""
-    order = [0]
-    for node in order:
-        order += children.get(node, [])
-    return order
-
-
-def _compute_poisson(mean: float, rows: int) -> np.ndarray:
-    chances = np.zeros(rows + 1)
-    chances[0] = np.exp(-mean)
-    for count in range(1, rows + 1):
-        chances[count] = chances[count - 1] * mean / count
-    return chances
-
-
-def _generate_boxes(
-    node: int, children: dict[int, list[int]], weights: Sequence[int], passed: np.ndarray, published: np.ndarray
-) -> Iterator[CountBox]:
-    """Yield the counts below the children that give what is published, as boxes that do not overlap."""
-    node_children = children[node]
-    rows = int(passed[0])
-    units = [weights[child] for child in node_children]
-    total_weight = sum(units)
-    j = int(passed[node] - published[node]) // total_weight
-    if (j + 1) * total_weight > passed[node]:
-        yield [(j * unit, rows + 1) for unit in units]
-        return
-    for first, unit in enumerate(units):  # the first child that has too few for one unit more
-        if unit:
-            yield [
-                *(((j + 1) * before, rows + 1) for before in units[:first]),
-                (j * unit, (j + 1) * unit),
-                *((j * after, rows + 1) for after in units[first + 1 :]),
-            ]
-
-
-def _cut_to_span(values: np.ndarray, span: tuple[int, int]) -> np.ndarray:
-    cut = np.zeros_like(values)
-    cut[span[0] : span[1]] = values[span[0] : span[1]]
-    return cut
-
-
-def _compute_inside(
-    node: int,
-    children: dict[int, list[int]],
-    weights: Sequence[int],
-    passed: np.ndarray,
-    published: np.ndarray,
-    inside: list[np.ndarray],
-) -> np.ndarray:
-    rows = int(passed[0])
-    total = np.zeros(rows + 1)
-    for box in _generate_boxes(node, children, weights, passed, published):
-        chances = np.eye(1, rows + 1)[0]
-        for child, span in zip(children[node], box, strict=True):
-            chances = np.convolve(chances, _cut_to_span(inside[child], span))[: rows + 1]
-        total += chances
-    return total
-
-
-def _compute_outside(
-    node: int,
-    children: dict[int, list[int]],
-    weights: Sequence[int],
-    passed: np.ndarray,
-    published: np.ndarray,
-    inside: list[np.ndarray],
-    outside: list[np.ndarray | None],
-) -> None:
-    """Compute what the rest of the tree implies for each count below a child."""
-    rows = int(passed[0])
-    node_children = children[node]
-    outside_chance = outside[node]
-    assert outside_chance is not None
-    for child in node_children:
-        outside[child] = np.zeros(rows + 1)
-    for box in _generate_boxes(node, children, weights, passed, published):
-        cut = [_cut_to_span(inside[child], span) for child, span in zip(node_children, box, strict=True)]
-        for child_index, child in enumerate(node_children):
-            others = np.eye(1, rows + 1)[0]
-            for other, values in enumerate(cut):
-                if other != child_index:
-                    others = np.convolve(others, values)[: rows + 1]
-            passed_down = np.convolve(np.asarray(outside[node])[::-1], others)[: rows + 1][::-1]
-            outside[child] += _cut_to_span(passed_down, box[child_index])
-
-
-def _spread_over_leaves(belief: np.ndarray, mean: float, annotated: AnnotatedHierarchy, target: int, node: int) -> None:
-    """Spread by the target below a node that nothing was passed to."""
-    first = int(annotated.first[node])
-    last = int(annotated.last[node])
-    below = annotated.float_probabilities[target][first : last + 1]
-    if below.sum() > 0:
-        belief[first : last + 1] += mean * below / below.sum()
-
-
-MAX_MULTISETS = 3_000
-SAMPLE_DRAWS = 2_000
-
-MethodRun = Callable[[np.ndarray], bytes]
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,18 +122,6 @@ def compute_enumerated_posterior(
     return make_exact_posterior(total / total.sum())
 
 
-def _estimate_posterior(
-    rows: int, p: np.ndarray, published: bytes, run: MethodRun, rng: np.random.Generator
-) -> GroupPosterior:
-    matching_draws = [counts for counts in rng.multinomial(rows, p / p.sum(), SAMPLE_DRAWS) if run(counts) == published]
-    if not matching_draws:
-        return GroupPosterior(p / p.sum(), 0.0, 1.0, "unknown")
-    shares = np.sum(matching_draws, axis=0) / (rows * len(matching_draws))
-    # People of one draw are not independent: the interval counts draws, not people.
-    low, high = compute_wilson_interval(round(float(shares.max()) * len(matching_draws)), len(matching_draws))
-    return GroupPosterior(shares, low, high, "sampled")
-
-
 def compute_joint_posteriors(
     rows: Sequence[int], published: Sequence[bytes], runs: Sequence[MethodRun], totals: Sequence[int]
 ) -> list[np.ndarray] | None:
@@ -255,31 +137,6 @@ def compute_joint_posteriors(
         fit = [c for c in list_multisets(n, values) if all(a <= b for a, b in zip(c, totals, strict=True))]
         options.append([(c, factorial(n) // prod(map(factorial, c))) for c in fit if run(np.array(c)) == wanted])
     return [_weigh_group_counts(group, options, totals) for group in range(len(options))]
-
-
-def _weigh_group_counts(
-    group: int, options: Sequence[Sequence[tuple[tuple[int, ...], int]]], totals: Sequence[int]
-) -> np.ndarray:
-    """Weigh one group's counts by the ways to fill all others with the rest."""
-    ways: dict[tuple[int, ...], int] = {tuple(totals): 1}
-    for other, option in enumerate(options):
-        if other == group:
-            continue
-        next_ways: dict[tuple[int, ...], int] = {}
-        for remaining, way in ways.items():
-            for counts, weight in option:
-                next_remaining = tuple(a - b for a, b in zip(remaining, counts, strict=True))
-                if min(next_remaining) >= 0:
-                    next_ways[next_remaining] = next_ways.get(next_remaining, 0) + way * weight
-        ways = next_ways
-    total = np.zeros(len(totals))
-    for counts, weight in options[group]:
-        total += weight * ways.get(counts, 0) * np.array(counts)
-    return total / total.sum() if total.sum() else total
-
-
-MAX_EXACT_ROWS = 3_000  # of a group, for the exact posterior
-MAX_DISTINCT_GROUPS = 400
 
 
 @dataclass(frozen=True, eq=False)
@@ -347,6 +204,117 @@ def attack_by_algorithm(release: Any) -> AlgorithmOutcome:
     )
     posteriors = groups.believe_jointly(manifest) or groups.believe_separately()
     return _make_algorithm_outcome(annotated, rows, target, posteriors)
+
+
+def _list_children(parent: np.ndarray) -> dict[int, list[int]]:
+    children: dict[int, list[int]] = {}
+    for node, parent_node in enumerate(parent.tolist()):
+        if parent_node >= 0:
+            children.setdefault(parent_node, []).append(node)
+    return children
+
+
+def _order_top_down(children: dict[int, list[int]]) -> list[int]:
+    """Order nodes, parents before children."""
+    order = [0]
+    for node in order:
+        order += children.get(node, [])
+    return order
+
+
+def _compute_poisson(mean: float, rows: int) -> np.ndarray:
+    chances = np.zeros(rows + 1)
+    chances[0] = np.exp(-mean)
+    for count in range(1, rows + 1):
+        chances[count] = chances[count - 1] * mean / count
+    return chances
+
+
+def _compute_inside(
+    node: int,
+    children: dict[int, list[int]],
+    weights: Sequence[int],
+    passed: np.ndarray,
+    published: np.ndarray,
+    inside: list[np.ndarray],
+) -> np.ndarray:
+    rows = int(passed[0])
+    total = np.zeros(rows + 1)
+    for box in _generate_boxes(node, children, weights, passed, published):
+        chances = np.eye(1, rows + 1)[0]
+        for child, span in zip(children[node], box, strict=True):
+            chances = np.convolve(chances, _cut_to_span(inside[child], span))[: rows + 1]
+        total += chances
+    return total
+
+
+def _compute_outside(
+    node: int,
+    children: dict[int, list[int]],
+    weights: Sequence[int],
+    passed: np.ndarray,
+    published: np.ndarray,
+    inside: list[np.ndarray],
+    outside: list[np.ndarray | None],
+) -> None:
+    """Compute what the rest of the tree implies for each count below a child."""
+    rows = int(passed[0])
+    node_children = children[node]
+    outside_chance = outside[node]
+    assert outside_chance is not None
+    for child in node_children:
+        outside[child] = np.zeros(rows + 1)
+    for box in _generate_boxes(node, children, weights, passed, published):
+        cut = [_cut_to_span(inside[child], span) for child, span in zip(node_children, box, strict=True)]
+        for child_index, child in enumerate(node_children):
+            others = np.eye(1, rows + 1)[0]
+            for other, values in enumerate(cut):
+                if other != child_index:
+                    others = np.convolve(others, values)[: rows + 1]
+            passed_down = np.convolve(np.asarray(outside[node])[::-1], others)[: rows + 1][::-1]
+            outside[child] += _cut_to_span(passed_down, box[child_index])
+
+
+def _spread_over_leaves(belief: np.ndarray, mean: float, annotated: AnnotatedHierarchy, target: int, node: int) -> None:
+    """Spread by the target below a node that nothing was passed to."""
+    first = int(annotated.first[node])
+    last = int(annotated.last[node])
+    below = annotated.float_probabilities[target][first : last + 1]
+    if below.sum() > 0:
+        belief[first : last + 1] += mean * below / below.sum()
+
+
+def _estimate_posterior(
+    rows: int, p: np.ndarray, published: bytes, run: MethodRun, rng: np.random.Generator
+) -> GroupPosterior:
+    matching_draws = [counts for counts in rng.multinomial(rows, p / p.sum(), SAMPLE_DRAWS) if run(counts) == published]
+    if not matching_draws:
+        return GroupPosterior(p / p.sum(), 0.0, 1.0, "unknown")
+    shares = np.sum(matching_draws, axis=0) / (rows * len(matching_draws))
+    # People of one draw are not independent: the interval counts draws, not people.
+    low, high = compute_wilson_interval(round(float(shares.max()) * len(matching_draws)), len(matching_draws))
+    return GroupPosterior(shares, low, high, "sampled")
+
+
+def _weigh_group_counts(
+    group: int, options: Sequence[Sequence[tuple[tuple[int, ...], int]]], totals: Sequence[int]
+) -> np.ndarray:
+    """Weigh one group's counts by the ways to fill all others with the rest."""
+    ways: dict[tuple[int, ...], int] = {tuple(totals): 1}
+    for other, option in enumerate(options):
+        if other == group:
+            continue
+        next_ways: dict[tuple[int, ...], int] = {}
+        for remaining, way in ways.items():
+            for counts, weight in option:
+                next_remaining = tuple(a - b for a, b in zip(remaining, counts, strict=True))
+                if min(next_remaining) >= 0:
+                    next_ways[next_remaining] = next_ways.get(next_remaining, 0) + way * weight
+        ways = next_ways
+    total = np.zeros(len(totals))
+    for counts, weight in options[group]:
+        total += weight * ways.get(counts, 0) * np.array(counts)
+    return total / total.sum() if total.sum() else total
 
 
 @dataclass(frozen=True, eq=False)
@@ -426,24 +394,6 @@ class _TransformedGroups:
         return publish_counts
 
 
-def _compute_depths(parent: np.ndarray) -> np.ndarray:
-    depths = np.zeros(len(parent), np.int64)
-    for node, ancestor in enumerate(parent.tolist()):
-        while ancestor >= 0:
-            depths[node] += 1
-            ancestor = int(parent[ancestor])
-    return depths
-
-
-def _compute_ranges(annotated: AnnotatedHierarchy, numeric: bool) -> np.ndarray:
-    """Compute ranges as the method measures nodes: numbers by their ends, categories by how many they are."""
-    if not numeric:
-        size = (annotated.last - annotated.first + 1).astype(np.float64)
-        return np.where(size > 1, size, 0.0)
-    place = np.array([float(text) for text in annotated.texts])
-    return place[annotated.last] - place[annotated.first]
-
-
 def _make_algorithm_outcome(
     annotated: AnnotatedHierarchy, rows: np.ndarray, target: np.ndarray, posteriors: dict[int, GroupPosterior]
 ) -> AlgorithmOutcome:
@@ -475,3 +425,48 @@ def _make_algorithm_outcome(
         description,
         {group: posterior.shares for group, posterior in posteriors.items()},
     )
+
+
+def _generate_boxes(
+    node: int, children: dict[int, list[int]], weights: Sequence[int], passed: np.ndarray, published: np.ndarray
+) -> Iterator[CountBox]:
+    """Yield the counts below the children that give what is published, as boxes that do not overlap."""
+    node_children = children[node]
+    rows = int(passed[0])
+    units = [weights[child] for child in node_children]
+    total_weight = sum(units)
+    j = int(passed[node] - published[node]) // total_weight
+    if (j + 1) * total_weight > passed[node]:
+        yield [(j * unit, rows + 1) for unit in units]
+        return
+    for first, unit in enumerate(units):  # the first child that has too few for one unit more
+        if unit:
+            yield [
+                *(((j + 1) * before, rows + 1) for before in units[:first]),
+                (j * unit, (j + 1) * unit),
+                *((j * after, rows + 1) for after in units[first + 1 :]),
+            ]
+
+
+def _cut_to_span(values: np.ndarray, span: tuple[int, int]) -> np.ndarray:
+    cut = np.zeros_like(values)
+    cut[span[0] : span[1]] = values[span[0] : span[1]]
+    return cut
+
+
+def _compute_depths(parent: np.ndarray) -> np.ndarray:
+    depths = np.zeros(len(parent), np.int64)
+    for node, ancestor in enumerate(parent.tolist()):
+        while ancestor >= 0:
+            depths[node] += 1
+            ancestor = int(parent[ancestor])
+    return depths
+
+
+def _compute_ranges(annotated: AnnotatedHierarchy, numeric: bool) -> np.ndarray:
+    """Compute ranges as the method measures nodes: numbers by their ends, categories by how many they are."""
+    if not numeric:
+        size = (annotated.last - annotated.first + 1).astype(np.float64)
+        return np.where(size > 1, size, 0.0)
+    place = np.array([float(text) for text in annotated.texts])
+    return place[annotated.last] - place[annotated.first]

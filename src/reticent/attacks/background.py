@@ -44,6 +44,9 @@ from reticent.models.background_knowledge.posteriors import (
 from reticent.models.promise import exclude_value, list_excluded_values
 
 BELIEF_COLUMN = "belief"
+MAX_BOXES_PER_PERSON = 16  # boxes a person may belong to
+RISK_BINS = 20
+LN2 = 0.6931471805599453
 
 
 def compute_prior_beliefs(target: AttackTarget, adversary: BackgroundAdversary, prior: Any) -> np.ndarray:
@@ -55,84 +58,6 @@ def compute_prior_beliefs(target: AttackTarget, adversary: BackgroundAdversary, 
         occurs[np.unique(adversary.entries[:, 1])] = True
         return np.where(adversary.people[:, None] > 0, occurs / occurs.sum(), 0.0)
     return _apply_listed_beliefs(target, adversary.prior.copy(), _read_prior(prior), adversary.without)
-
-
-def _read_prior(prior: Any) -> pl.DataFrame:
-    if isinstance(prior, pl.DataFrame):
-        return prior
-    return collect_frame(scan_source(Source(path=str(prior))), "Reading the beliefs")
-
-
-def _apply_listed_beliefs(
-    target: AttackTarget, beliefs: np.ndarray, table: pl.DataFrame, excluded_value: int
-) -> np.ndarray:
-    names = [*(domain.name for domain in target.quasi), target.sensitive.name, BELIEF_COLUMN]
-    if lacking := [name for name in names if name not in table.columns]:
-        raise RequestError(
-            f"The beliefs lack {pluralize(len(lacking), 'column')}: {quote_list(lacking)}.",
-            attempt="the quasi-identifiers, the sensitive column, and `belief`.",
-        )
-    codes = [_encode_values(domain, table[domain.name]) for domain in (*target.quasi, target.sensitive)]
-    place = {tuple(point): position for position, point in enumerate(target.points.tolist())}
-    points = [place.get(point, -1) for point in zip(*(code.tolist() for code in codes[:-1]), strict=True)]
-    if outside := sum(point < 0 for point in points):
-        raise RequestError(
-            f"The beliefs have {pluralize(outside, 'row')} about people who are not in the table: there a prior is undefined.",
-            attempt="quasi-identifiers of the source's own rows.",
-        )
-    if unknown := int((codes[-1] < 0).sum()):
-        raise RequestError(
-            f"The beliefs have {pluralize(unknown, 'row')} with a value that {target.sensitive.name!r} does not have."
-        )
-    listed: dict[int, dict[int, float]] = {}
-    for point, value, belief in zip(
-        points, codes[-1].tolist(), table[BELIEF_COLUMN].cast(pl.Float64).to_list(), strict=True
-    ):
-        if belief is None or not 0 <= belief <= 1:
-            raise RequestError("A belief is a number from 0 to 1.")
-        if value != excluded_value:
-            listed.setdefault(point, {})[value] = belief
-    for point, point_beliefs in listed.items():
-        beliefs[point] = _scale_unlisted_beliefs(beliefs[point], point_beliefs)
-    return beliefs
-
-
-def _scale_unlisted_beliefs(belief: np.ndarray, listed: dict[int, float]) -> np.ndarray:
-    """Keep the listed beliefs, and scale the others in their proportions."""
-    scaled = belief.copy()
-    values = list(listed)
-    scaled[values] = 0.0
-    remaining = 1.0 - sum(listed.values())
-    total = scaled.sum()
-    if remaining < -1e-9 or (total == 0 and abs(remaining) > 1e-9):
-        raise RequestError("The beliefs about one person do not add up to 1.")
-    scaled *= max(remaining, 0.0) / total if total else 0.0
-    scaled[values] = [listed[value] for value in values]
-    return scaled / scaled.sum()
-
-
-def _encode_values(domain: Domain, column: pl.Series) -> np.ndarray:
-    """Return the code of each cell, -1 for values that do not occur."""
-    numeric = getattr(domain, "kind", "") == "numeric"
-    code_by_key = {_make_value_key(text, numeric): code for code, text in enumerate(domain.texts)}
-    code_by_key[None] = domain.null_code
-    return np.array(
-        [code_by_key.get(_make_value_key(text, numeric), -1) for text in column.cast(pl.String).to_list()], np.int64
-    )
-
-
-def _make_value_key(text: str | None, numeric: bool) -> Any:
-    if text is None or not numeric:
-        return text
-    try:
-        return Fraction(text.strip()) if is_moderate_number(text) else text
-    except (ValueError, ZeroDivisionError):
-        return text
-
-
-MAX_BOXES_PER_PERSON = 16  # boxes a person may belong to
-RISK_BINS = 20
-LN2 = 0.6931471805599453
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,6 +118,55 @@ def attack_by_background_knowledge(
     return _make_background_outcome(target, points, views, inference, entries)
 
 
+@dataclass(frozen=True, eq=False)
+class AttackedView:
+    belief: np.ndarray  # (points, values)
+    risk: np.ndarray  # of each who
+    people: np.ndarray  # people with that risk
+    vulnerable: float
+    exact_share: float
+
+
+def _apply_listed_beliefs(
+    target: AttackTarget, beliefs: np.ndarray, table: pl.DataFrame, excluded_value: int
+) -> np.ndarray:
+    names = [*(domain.name for domain in target.quasi), target.sensitive.name, BELIEF_COLUMN]
+    if lacking := [name for name in names if name not in table.columns]:
+        raise RequestError(
+            f"The beliefs lack {pluralize(len(lacking), 'column')}: {quote_list(lacking)}.",
+            attempt="the quasi-identifiers, the sensitive column, and `belief`.",
+        )
+    codes = [_encode_values(domain, table[domain.name]) for domain in (*target.quasi, target.sensitive)]
+    place = {tuple(point): position for position, point in enumerate(target.points.tolist())}
+    points = [place.get(point, -1) for point in zip(*(code.tolist() for code in codes[:-1]), strict=True)]
+    if outside := sum(point < 0 for point in points):
+        raise RequestError(
+            f"The beliefs have {pluralize(outside, 'row')} about people who are not in the table: there a prior is undefined.",
+            attempt="quasi-identifiers of the source's own rows.",
+        )
+    if unknown := int((codes[-1] < 0).sum()):
+        raise RequestError(
+            f"The beliefs have {pluralize(unknown, 'row')} with a value that {target.sensitive.name!r} does not have."
+        )
+    listed: dict[int, dict[int, float]] = {}
+    for point, value, belief in zip(
+        points, codes[-1].tolist(), table[BELIEF_COLUMN].cast(pl.Float64).to_list(), strict=True
+    ):
+        if belief is None or not 0 <= belief <= 1:
+            raise RequestError("A belief is a number from 0 to 1.")
+        if value != excluded_value:
+            listed.setdefault(point, {})[value] = belief
+    for point, point_beliefs in listed.items():
+        beliefs[point] = _scale_unlisted_beliefs(beliefs[point], point_beliefs)
+    return beliefs
+
+
+def _read_prior(prior: Any) -> pl.DataFrame:
+    if isinstance(prior, pl.DataFrame):
+        return prior
+    return collect_frame(scan_source(Source(path=str(prior))), "Reading the beliefs")
+
+
 def _list_adversary_points(
     promised: Mapping[str, Any], bandwidth: Any, t: Any, prior: Any
 ) -> list[tuple[Any, Fraction]]:
@@ -219,15 +193,6 @@ def _list_entries(target: AttackTarget) -> GroupEntries:
     order = np.argsort(group, kind="stable")
     overlap = isinstance(target.sight, Boxes) and len(np.unique(point)) < len(point)
     return GroupEntries(point[order], group[order], people[order].astype(float), overlap)
-
-
-@dataclass(frozen=True, eq=False)
-class AttackedView:
-    belief: np.ndarray  # (points, values)
-    risk: np.ndarray  # of each who
-    people: np.ndarray  # people with that risk
-    vulnerable: float
-    exact_share: float
 
 
 def _attack_as_adversary(
@@ -260,6 +225,65 @@ def _attack_as_adversary(
             )
     assert worst_view is not None
     return worst_view
+
+
+def _make_background_outcome(
+    target: AttackTarget,
+    points: list[tuple[Any, Fraction]],
+    views: list[AttackedView],
+    inference: str,
+    entries: GroupEntries,
+) -> BackgroundOutcome:
+    worst = max(range(len(views)), key=lambda view_index: views[view_index].risk.max(initial=0.0))
+    worst_view = views[worst]
+    histogram, edges = np.histogram(worst_view.risk, RISK_BINS, (0.0, 1.0), weights=worst_view.people)
+    widths = [bt_privacy.to_json_bandwidth(width) for width, _ in points]
+    limits = [float(t) for _, t in points]
+    details = {
+        "worst_risk": max(float(view.risk.max(initial=0.0)) for view in views),
+        "vulnerable": max(round(view.vulnerable) for view in views),
+        "t": limits[0] if len(limits) == 1 else limits,
+        "bandwidth": widths[0] if len(widths) == 1 else widths,
+        "posterior": inference,
+        "histogram": {
+            "edges": [round(edge, 4) for edge in edges.tolist()],
+            "people": np.round(histogram).astype(int).tolist(),
+        },
+        "membership": "shared" if entries.shared else "known",
+    }
+    if inference == "exact":
+        details["exact_share"] = min(view.exact_share for view in views)
+    scored = score_guesses("background", worst_view.belief, target.truth, target.promised)
+    return BackgroundOutcome(
+        **{name: getattr(scored, name) for name in scored.__dataclass_fields__},
+        details=details,
+        risks=worst_view.risk,
+        weights=worst_view.people,
+    )
+
+
+def _encode_values(domain: Domain, column: pl.Series) -> np.ndarray:
+    """Return the code of each cell, -1 for values that do not occur."""
+    numeric = getattr(domain, "kind", "") == "numeric"
+    code_by_key = {_make_value_key(text, numeric): code for code, text in enumerate(domain.texts)}
+    code_by_key[None] = domain.null_code
+    return np.array(
+        [code_by_key.get(_make_value_key(text, numeric), -1) for text in column.cast(pl.String).to_list()], np.int64
+    )
+
+
+def _scale_unlisted_beliefs(belief: np.ndarray, listed: dict[int, float]) -> np.ndarray:
+    """Keep the listed beliefs, and scale the others in their proportions."""
+    scaled = belief.copy()
+    values = list(listed)
+    scaled[values] = 0.0
+    remaining = 1.0 - sum(listed.values())
+    total = scaled.sum()
+    if remaining < -1e-9 or (total == 0 and abs(remaining) > 1e-9):
+        raise RequestError("The beliefs about one person do not add up to 1.")
+    scaled *= max(remaining, 0.0) / total if total else 0.0
+    scaled[values] = [listed[value] for value in values]
+    return scaled / scaled.sum()
 
 
 def _attack_view(
@@ -312,6 +336,15 @@ def _attack_view(
     return AttackedView(belief, risk, people, float(people[risk - error > t].sum()), share_exact)
 
 
+def _make_value_key(text: str | None, numeric: bool) -> Any:
+    if text is None or not numeric:
+        return text
+    try:
+        return Fraction(text.strip()) if is_moderate_number(text) else text
+    except (ValueError, ZeroDivisionError):
+        return text
+
+
 def _apply_exact_posteriors(
     before: np.ndarray,
     point: np.ndarray,
@@ -341,38 +374,3 @@ def _mix_beliefs(before: np.ndarray, point: np.ndarray, people: np.ndarray, afte
     np.add.at(total, point, after * people[:, None])
     np.add.at(point_weight, point, people)
     return np.where(point_weight[:, None] > 0, total / np.where(point_weight > 0, point_weight, 1)[:, None], before)
-
-
-def _make_background_outcome(
-    target: AttackTarget,
-    points: list[tuple[Any, Fraction]],
-    views: list[AttackedView],
-    inference: str,
-    entries: GroupEntries,
-) -> BackgroundOutcome:
-    worst = max(range(len(views)), key=lambda view_index: views[view_index].risk.max(initial=0.0))
-    worst_view = views[worst]
-    histogram, edges = np.histogram(worst_view.risk, RISK_BINS, (0.0, 1.0), weights=worst_view.people)
-    widths = [bt_privacy.to_json_bandwidth(width) for width, _ in points]
-    limits = [float(t) for _, t in points]
-    details = {
-        "worst_risk": max(float(view.risk.max(initial=0.0)) for view in views),
-        "vulnerable": max(round(view.vulnerable) for view in views),
-        "t": limits[0] if len(limits) == 1 else limits,
-        "bandwidth": widths[0] if len(widths) == 1 else widths,
-        "posterior": inference,
-        "histogram": {
-            "edges": [round(edge, 4) for edge in edges.tolist()],
-            "people": np.round(histogram).astype(int).tolist(),
-        },
-        "membership": "shared" if entries.shared else "known",
-    }
-    if inference == "exact":
-        details["exact_share"] = min(view.exact_share for view in views)
-    scored = score_guesses("background", worst_view.belief, target.truth, target.promised)
-    return BackgroundOutcome(
-        **{name: getattr(scored, name) for name in scored.__dataclass_fields__},
-        details=details,
-        risks=worst_view.risk,
-        weights=worst_view.people,
-    )

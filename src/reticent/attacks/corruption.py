@@ -57,6 +57,9 @@ from reticent.models import corruption_guarantees as bounds
 from reticent.models.corruption_guarantees import validate_skew
 from reticent.models.rational_bounds import parse_fraction
 
+MAX_INFORMATIVE_PEOPLE = 10_000  # more people than that tell the adversary next to nothing
+PriorBelief = Sequence[Fraction]
+
 
 @dataclass(frozen=True, slots=True)
 class CorruptionAdversary:
@@ -102,16 +105,6 @@ def find_worst_case(victims: CorruptionVictims, p: Fraction, domain: int, advers
         _compute_worst_growth(p, u + others, domain, adversary.lambda_),
         float((pull + u) / (pull + u + others)),
     )
-
-
-def _compute_worst_growth(p: Fraction, rest: Fraction, domain: int, skew: Fraction) -> float:
-    a = float(rest / p)
-    least_prior = max(0.0, 1 - (domain - 1) * float(skew))
-    w = min(max((a * a + a) ** 0.5 - a, least_prior), float(skew))
-    return w * (1 - w) / (w + a)
-
-
-MAX_INFORMATIVE_PEOPLE = 10_000  # more people than that tell the adversary next to nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,50 +249,14 @@ def find_unmasked_people(release: Any, people: pl.DataFrame) -> UnmaskedPeople:
     return UnmaskedPeople(total, hits, float(true.max() / total), rarest, facts)
 
 
-def _read_manifest_counts(manifest: Manifest) -> dict[str | None, int]:
-    """Read how many people have each value, as far as a manifest of redrawn values reveals it.
-
-    With the overall distribution it reveals all of them.  Without, the list of values reveals of each that at least one
-    person has it, unless a hierarchy or an order lists them.
-    """
-    values = manifest.own["values"]
-    column = manifest.sensitive
-    if "distribution" in manifest.own:
-        shares = [Fraction(str(share)) for share in manifest.own["distribution"]]
-        return {value: round(share * manifest.rows) for value, share in zip(values, shares, strict=True)}
-    declared = column.hierarchy is not None or column.order is not None
-    return dict.fromkeys(values, 0 if declared else 1)
-
-
 def are_unmasked(published: np.ndarray, true: np.ndarray) -> np.ndarray:
     """Tell where the holder of a value is unmasked: all holders but one are known, and more than these are published."""
     return (true > 0) & (published > true - 1)
 
 
-def _to_value_counts(counted: pl.DataFrame) -> dict[str | None, int]:
-    """Count the rows that hold each value, from values with their counts."""
-    return dict(zip(counted.to_series(0).cast(pl.String).to_list(), counted.to_series(1).to_list(), strict=True))
-
-
-def _apply_lemma1(release: Any, people: pl.DataFrame, values: int) -> dict[str, Any]:
-    """Compute the prior of a predicate that a group makes certain."""
-    from reticent.attacks.target import count_source_cells
-
-    cells: Cells = count_source_cells(release.columns, people)
-    distinct = int((release.sight(cells).counts > 0).sum(axis=1).min())
-    ruled_out = max(_find_promised_l(release.manifest) - 2, 0)
-    prior = compute_certain_predicate_prior(distinct, values, ruled_out + 2)
-    return {"predicate_prior": float(prior), "predicate_posterior": 1.0}
-
-
 def compute_certain_predicate_prior(distinct: int, domain: int, l: int) -> Fraction:  # noqa: E741  the field's own letter
     """Compute the prior of a predicate that is certain once the group is seen (lemma 1)."""
     return Fraction(distinct - l + 2, domain - l + 2)
-
-
-def _find_promised_l(manifest: Manifest) -> int:
-    promised = [int(p.parameters["l"]) for p in manifest.promises if p.name == "recursive-l-diversity"]
-    return min(promised, default=2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -402,166 +359,6 @@ class SampledTarget:
         return np.bincount(owner[owner >= 0], minlength=len(self.size))
 
 
-def _attack_sampled(sampled: SampledTarget, adversary: CorruptionAdversary) -> CorruptionOutcome:
-    if adversary.lambda_ * len(sampled.domain) < 1:
-        raise RequestError(f"lambda is below 1/{len(sampled.domain)}: no prior over the domain is as even.")
-    owner = sampled.find_crucial_rows(sampled.people, "source")
-    if (owner < 0).any() or (sampled.count(owner) != sampled.size).any():
-        raise RequestError(
-            "The source is not what the release was made from.",
-            why="Some of its people are under no label, or a group's G is another number.",
-            attempt="the data that was published.",
-        )
-    true = sampled.codes(sampled.people[sampled.sensitive.name])
-    has_partial_knowledge = sampled.external is not None or sampled.corrupted is not None or sampled.victim is not None
-    victims, groups, learned = (
-        _corrupt_some(sampled) if has_partial_knowledge else _corrupt_everyone_else(sampled, owner, true)
-    )
-    share = np.bincount(owner, weights=true == sampled.y[owner], minlength=len(sampled.size)) / sampled.size
-    guesses = share[groups]  # the guess is the value that is shown
-    domain_belief = learned.posteriors(adversary)
-    if not sampled.declared and not has_partial_knowledge:
-        guesses = np.where(learned.alone, 1.0, guesses)  # or the value that nobody else has
-    targets = len(groups)
-    hits = float(guesses.sum())
-    worst_case = find_worst_case(victims, sampled.p, len(sampled.domain), adversary)
-    if not sampled.declared:
-        worst_case = replace(
-            worst_case,
-            posterior=max(worst_case.posterior, float(domain_belief.posterior)),
-            growth=max(worst_case.growth, float(domain_belief.growth)),
-        )
-    setting = bounds.CorruptionSetting(sampled.p, sampled.counted_on, len(sampled.domain), adversary.lambda_)
-    low, high = compute_wilson_interval(round(hits), targets)
-    most_frequent_share = np.bincount(true, minlength=len(sampled.domain)).max() / len(true)
-    return CorruptionOutcome(
-        "corruption",
-        targets,
-        hits / targets,
-        low,
-        high,
-        float(most_frequent_share),
-        worst_case.posterior,
-        _find_promised_rho2(sampled.release, adversary),
-        np.zeros(0),
-        np.zeros(0),
-        worst_case.growth,
-        float(bounds.round_up(bounds.compute_rho2(setting, adversary.rho1))),
-        float(bounds.round_up(bounds.compute_rho2_theorem2(setting, adversary.rho1))),
-        float(bounds.find_least_bound(lambda x: bounds.delta_holds(setting, x))),
-        float(bounds.find_least_bound(lambda x: bounds.theorem3_holds(setting, x))),
-        worst_case.h,
-        {"domain_declared": sampled.declared, "single_holders": learned.single_holders},
-    )
-
-
-def _corrupt_everyone_else(
-    sampled: SampledTarget, owner: np.ndarray, true: np.ndarray
-) -> tuple[CorruptionVictims, np.ndarray, DomainKnowledge]:
-    """Corrupt everyone else: each person of the source is a victim once."""
-    matches_by_group = np.bincount(owner, weights=true == sampled.y[owner], minlength=len(sampled.size)).astype(
-        np.int64
-    )
-    others_at_y = matches_by_group[owner] - (true == sampled.y[owner])
-    size = sampled.size[owner]
-    holders = np.bincount(true, minlength=len(sampled.domain))
-    learned = DomainKnowledge.of_everyone_else(holders, true)
-    return CorruptionVictims(size, size - 1, others_at_y, np.zeros_like(size)), owner, learned
-
-
-def _corrupt_some(sampled: SampledTarget) -> tuple[CorruptionVictims, np.ndarray, DomainKnowledge]:
-    """Corrupt some people: of each group what is known, with one victim in it, or the one victim of the option."""
-    external_people = sampled.people if sampled.external is None else sampled.external
-    owner = sampled.find_crucial_rows(external_people, "external list")
-    present = sampled.count(owner)
-    if (present < sampled.size).any():
-        raise RequestError(
-            "The external list does not cover the release.",
-            why=f"Of {len(sampled.size):,} groups {int((present < sampled.size).sum()):,} have more people than the list has under their labels.",
-            attempt="a list with everybody in the release.",
-        )
-    person = None if sampled.victim is None else find_victim(external_people, sampled.victim)
-    values = np.full(len(external_people), -2)  # -2: not corrupted, -1: extraneous
-    if sampled.corrupted is not None:
-        corrupted_persons, learned = find_corrupted_people(external_people, sampled.corrupted, sampled.sensitive.name)
-        values[corrupted_persons] = sampled.codes(learned)
-    elif sampled.external is None:
-        values[:] = sampled.codes(sampled.people[sampled.sensitive.name])
-    if person is not None and sampled.corrupted is not None and values[person] != -2:
-        raise RequestError(
-            "The victim is among the corrupted people.",
-            why="Who has learned the victim's value has nothing left to find out.",
-            attempt="a list of corrupted people without the victim, or another victim.",
-        )
-    if person is not None:
-        values[person] = -2
-    inside = owner >= 0
-    groups = np.flatnonzero(sampled.count(owner[inside & (values == -2)])) if person is None else owner[[person]]
-    if not len(groups) or groups.min() < 0:
-        raise RequestError(
-            "The victim is under no label of the release." if person is not None else "Nobody is left to attack.",
-            attempt="a victim who is in the data and not corrupted.",
-        )
-    corrupted = sampled.count(owner[inside & (values >= 0)])[groups]
-    at_y = np.bincount(owner[inside], weights=(values == sampled.y[owner])[inside], minlength=len(sampled.size)).astype(
-        np.int64
-    )[groups]
-    candidates = sampled.count(owner[inside & (values == -2)])[groups] - 1
-    size = sampled.size[groups]
-    uncorrupted = size - 1 - corrupted
-    if ((uncorrupted < 0) | (uncorrupted > candidates)).any():
-        raise RequestError(
-            "What is known of a group contradicts its size.",
-            why="More people are corrupted, or extraneous, than a group's G allows.",
-            attempt="corrupted people with the values that they have.",
-        )
-    unknown = int((values == -2).sum()) if sampled.external is None else None  # on a longer list some are in no group
-    holders = np.bincount(values[values >= 0], minlength=len(sampled.domain))
-    return CorruptionVictims(size, corrupted, at_y, candidates), groups, DomainKnowledge.of_some(holders, unknown)
-
-
-def _find_promised_rho2(release: Any, adversary: CorruptionAdversary) -> float | None:
-    """Find the least rho2 promised against an adversary who believes no more than this one."""
-    promised = [
-        parse_fraction(parameters["rho2"])
-        for parameters in (promise.parameters for promise in release.manifest.promises)
-        if "rho2" in parameters
-        and parse_fraction(parameters["lambda"]) >= adversary.lambda_
-        and parse_fraction(parameters["rho1"]) >= adversary.rho1
-    ]
-    return float(min(promised)) if promised else None
-
-
-def _attack_unmasked(release: Any, people: pl.DataFrame, adversary: CorruptionAdversary) -> CorruptionOutcome:
-    unmasked = find_unmasked_people(release, people)
-    targets = unmasked.targets
-    hits = unmasked.unmasked
-    low, high = compute_wilson_interval(hits, targets)
-    certain = 1.0 if hits else float(adversary.rho1)
-    return CorruptionOutcome(
-        "corruption",
-        targets,
-        hits / targets,
-        low,
-        high,
-        unmasked.baseline,
-        certain,
-        None,
-        np.zeros(0),
-        np.zeros(0),
-        1 - unmasked.rarest if hits else 0.0,
-        None,
-        None,
-        None,
-        None,
-        None,
-        unmasked.facts,
-    )
-
-
-PriorBelief = Sequence[Fraction]
-
-
 @dataclass(frozen=True, slots=True)
 class LinkingSituation:
     """The situation of step A3: `corrupted` are the values of the beta people, `others` the priors of the e - alpha uncorrupted."""
@@ -618,3 +415,203 @@ class LinkingSituation:
         """Compute P_prior(Q) and P_post(Q), equations 5 and 10."""
         posterior = self.posterior(prior)
         return sum((prior[x] for x in predicate), Fraction(0)), sum((posterior[x] for x in predicate), Fraction(0))
+
+
+def _compute_worst_growth(p: Fraction, rest: Fraction, domain: int, skew: Fraction) -> float:
+    a = float(rest / p)
+    least_prior = max(0.0, 1 - (domain - 1) * float(skew))
+    w = min(max((a * a + a) ** 0.5 - a, least_prior), float(skew))
+    return w * (1 - w) / (w + a)
+
+
+def _read_manifest_counts(manifest: Manifest) -> dict[str | None, int]:
+    """Read how many people have each value, as far as a manifest of redrawn values reveals it.
+
+    With the overall distribution it reveals all of them.  Without, the list of values reveals of each that at least one
+    person has it, unless a hierarchy or an order lists them.
+    """
+    values = manifest.own["values"]
+    column = manifest.sensitive
+    if "distribution" in manifest.own:
+        shares = [Fraction(str(share)) for share in manifest.own["distribution"]]
+        return {value: round(share * manifest.rows) for value, share in zip(values, shares, strict=True)}
+    declared = column.hierarchy is not None or column.order is not None
+    return dict.fromkeys(values, 0 if declared else 1)
+
+
+def _to_value_counts(counted: pl.DataFrame) -> dict[str | None, int]:
+    """Count the rows that hold each value, from values with their counts."""
+    return dict(zip(counted.to_series(0).cast(pl.String).to_list(), counted.to_series(1).to_list(), strict=True))
+
+
+def _apply_lemma1(release: Any, people: pl.DataFrame, values: int) -> dict[str, Any]:
+    """Compute the prior of a predicate that a group makes certain."""
+    from reticent.attacks.target import count_source_cells
+
+    cells: Cells = count_source_cells(release.columns, people)
+    distinct = int((release.sight(cells).counts > 0).sum(axis=1).min())
+    ruled_out = max(_find_promised_l(release.manifest) - 2, 0)
+    prior = compute_certain_predicate_prior(distinct, values, ruled_out + 2)
+    return {"predicate_prior": float(prior), "predicate_posterior": 1.0}
+
+
+def _attack_unmasked(release: Any, people: pl.DataFrame, adversary: CorruptionAdversary) -> CorruptionOutcome:
+    unmasked = find_unmasked_people(release, people)
+    targets = unmasked.targets
+    hits = unmasked.unmasked
+    low, high = compute_wilson_interval(hits, targets)
+    certain = 1.0 if hits else float(adversary.rho1)
+    return CorruptionOutcome(
+        "corruption",
+        targets,
+        hits / targets,
+        low,
+        high,
+        unmasked.baseline,
+        certain,
+        None,
+        np.zeros(0),
+        np.zeros(0),
+        1 - unmasked.rarest if hits else 0.0,
+        None,
+        None,
+        None,
+        None,
+        None,
+        unmasked.facts,
+    )
+
+
+def _attack_sampled(sampled: SampledTarget, adversary: CorruptionAdversary) -> CorruptionOutcome:
+    if adversary.lambda_ * len(sampled.domain) < 1:
+        raise RequestError(f"lambda is below 1/{len(sampled.domain)}: no prior over the domain is as even.")
+    owner = sampled.find_crucial_rows(sampled.people, "source")
+    if (owner < 0).any() or (sampled.count(owner) != sampled.size).any():
+        raise RequestError(
+            "The source is not what the release was made from.",
+            why="Some of its people are under no label, or a group's G is another number.",
+            attempt="the data that was published.",
+        )
+    true = sampled.codes(sampled.people[sampled.sensitive.name])
+    has_partial_knowledge = sampled.external is not None or sampled.corrupted is not None or sampled.victim is not None
+    victims, groups, learned = (
+        _corrupt_some(sampled) if has_partial_knowledge else _corrupt_everyone_else(sampled, owner, true)
+    )
+    share = np.bincount(owner, weights=true == sampled.y[owner], minlength=len(sampled.size)) / sampled.size
+    guesses = share[groups]  # the guess is the value that is shown
+    domain_belief = learned.posteriors(adversary)
+    if not sampled.declared and not has_partial_knowledge:
+        guesses = np.where(learned.alone, 1.0, guesses)  # or the value that nobody else has
+    targets = len(groups)
+    hits = float(guesses.sum())
+    worst_case = find_worst_case(victims, sampled.p, len(sampled.domain), adversary)
+    if not sampled.declared:
+        worst_case = replace(
+            worst_case,
+            posterior=max(worst_case.posterior, float(domain_belief.posterior)),
+            growth=max(worst_case.growth, float(domain_belief.growth)),
+        )
+    setting = bounds.CorruptionSetting(sampled.p, sampled.counted_on, len(sampled.domain), adversary.lambda_)
+    low, high = compute_wilson_interval(round(hits), targets)
+    most_frequent_share = np.bincount(true, minlength=len(sampled.domain)).max() / len(true)
+    return CorruptionOutcome(
+        "corruption",
+        targets,
+        hits / targets,
+        low,
+        high,
+        float(most_frequent_share),
+        worst_case.posterior,
+        _find_promised_rho2(sampled.release, adversary),
+        np.zeros(0),
+        np.zeros(0),
+        worst_case.growth,
+        float(bounds.round_up(bounds.compute_rho2(setting, adversary.rho1))),
+        float(bounds.round_up(bounds.compute_rho2_theorem2(setting, adversary.rho1))),
+        float(bounds.find_least_bound(lambda x: bounds.delta_holds(setting, x))),
+        float(bounds.find_least_bound(lambda x: bounds.theorem3_holds(setting, x))),
+        worst_case.h,
+        {"domain_declared": sampled.declared, "single_holders": learned.single_holders},
+    )
+
+
+def _find_promised_l(manifest: Manifest) -> int:
+    promised = [int(p.parameters["l"]) for p in manifest.promises if p.name == "recursive-l-diversity"]
+    return min(promised, default=2)
+
+
+def _corrupt_some(sampled: SampledTarget) -> tuple[CorruptionVictims, np.ndarray, DomainKnowledge]:
+    """Corrupt some people: of each group what is known, with one victim in it, or the one victim of the option."""
+    external_people = sampled.people if sampled.external is None else sampled.external
+    owner = sampled.find_crucial_rows(external_people, "external list")
+    present = sampled.count(owner)
+    if (present < sampled.size).any():
+        raise RequestError(
+            "The external list does not cover the release.",
+            why=f"Of {len(sampled.size):,} groups {int((present < sampled.size).sum()):,} have more people than the list has under their labels.",
+            attempt="a list with everybody in the release.",
+        )
+    person = None if sampled.victim is None else find_victim(external_people, sampled.victim)
+    values = np.full(len(external_people), -2)  # -2: not corrupted, -1: extraneous
+    if sampled.corrupted is not None:
+        corrupted_persons, learned = find_corrupted_people(external_people, sampled.corrupted, sampled.sensitive.name)
+        values[corrupted_persons] = sampled.codes(learned)
+    elif sampled.external is None:
+        values[:] = sampled.codes(sampled.people[sampled.sensitive.name])
+    if person is not None and sampled.corrupted is not None and values[person] != -2:
+        raise RequestError(
+            "The victim is among the corrupted people.",
+            why="Who has learned the victim's value has nothing left to find out.",
+            attempt="a list of corrupted people without the victim, or another victim.",
+        )
+    if person is not None:
+        values[person] = -2
+    inside = owner >= 0
+    groups = np.flatnonzero(sampled.count(owner[inside & (values == -2)])) if person is None else owner[[person]]
+    if not len(groups) or groups.min() < 0:
+        raise RequestError(
+            "The victim is under no label of the release." if person is not None else "Nobody is left to attack.",
+            attempt="a victim who is in the data and not corrupted.",
+        )
+    corrupted = sampled.count(owner[inside & (values >= 0)])[groups]
+    at_y = np.bincount(owner[inside], weights=(values == sampled.y[owner])[inside], minlength=len(sampled.size)).astype(
+        np.int64
+    )[groups]
+    candidates = sampled.count(owner[inside & (values == -2)])[groups] - 1
+    size = sampled.size[groups]
+    uncorrupted = size - 1 - corrupted
+    if ((uncorrupted < 0) | (uncorrupted > candidates)).any():
+        raise RequestError(
+            "What is known of a group contradicts its size.",
+            why="More people are corrupted, or extraneous, than a group's G allows.",
+            attempt="corrupted people with the values that they have.",
+        )
+    unknown = int((values == -2).sum()) if sampled.external is None else None  # on a longer list some are in no group
+    holders = np.bincount(values[values >= 0], minlength=len(sampled.domain))
+    return CorruptionVictims(size, corrupted, at_y, candidates), groups, DomainKnowledge.of_some(holders, unknown)
+
+
+def _corrupt_everyone_else(
+    sampled: SampledTarget, owner: np.ndarray, true: np.ndarray
+) -> tuple[CorruptionVictims, np.ndarray, DomainKnowledge]:
+    """Corrupt everyone else: each person of the source is a victim once."""
+    matches_by_group = np.bincount(owner, weights=true == sampled.y[owner], minlength=len(sampled.size)).astype(
+        np.int64
+    )
+    others_at_y = matches_by_group[owner] - (true == sampled.y[owner])
+    size = sampled.size[owner]
+    holders = np.bincount(true, minlength=len(sampled.domain))
+    learned = DomainKnowledge.of_everyone_else(holders, true)
+    return CorruptionVictims(size, size - 1, others_at_y, np.zeros_like(size)), owner, learned
+
+
+def _find_promised_rho2(release: Any, adversary: CorruptionAdversary) -> float | None:
+    """Find the least rho2 promised against an adversary who believes no more than this one."""
+    promised = [
+        parse_fraction(parameters["rho2"])
+        for parameters in (promise.parameters for promise in release.manifest.promises)
+        if "rho2" in parameters
+        and parse_fraction(parameters["lambda"]) >= adversary.lambda_
+        and parse_fraction(parameters["rho1"]) >= adversary.rho1
+    ]
+    return float(min(promised)) if promised else None

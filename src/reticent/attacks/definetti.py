@@ -72,47 +72,6 @@ def learn_and_guess(target: AttackTarget, rounds: int = 30, limits: LearningLimi
     )
 
 
-def _select_random_groups(
-    point: np.ndarray, group: np.ndarray, pairs: np.ndarray, groups: int, limits: LearningLimits
-) -> np.ndarray:
-    """Select the entries of so many random groups that about the limit's points are in them, or its pairs."""
-    turn = np.random.default_rng(0).permutation(groups)
-    order = np.argsort(turn[group], kind="stable")
-    first = np.zeros(len(point), bool)
-    first[np.unique(point[order], return_index=True)[1]] = True
-    enough = min(
-        int(np.searchsorted(np.cumsum(first), limits.points)),
-        int(np.searchsorted(np.cumsum(pairs[order]), limits.pairs)),
-    )
-    last = turn[group[order]][min(enough, len(order) - 1)]
-    is_selected: np.ndarray = turn[group] <= last
-    if int(pairs[is_selected].sum()) > 2 * limits.pairs:  # the last group alone has that many
-        is_selected &= _of_some_points(point, np.where(is_selected, pairs, 0), limits.pairs)
-    return is_selected
-
-
-def _of_some_points(point: np.ndarray, pairs: np.ndarray, max_pairs: int) -> np.ndarray:
-    """Select the entries of so many random points that about `max_pairs` pairs are theirs.
-
-    A group then has as many people as these points have in it.
-    """
-    of_point = np.bincount(point, weights=pairs)
-    order = np.random.default_rng(1).permutation(len(of_point))
-    is_chosen = np.zeros(len(of_point), bool)
-    is_chosen[order[: int(np.searchsorted(np.cumsum(of_point[order]), max_pairs)) + 1]] = True
-    is_selected: np.ndarray = is_chosen[point]
-    return is_selected
-
-
-def _add_overall_guesses(guesses: Guesses, belief: Beliefs, counts: np.ndarray) -> Guesses:
-    """Guess by the overall distribution for people who are in no group."""
-    bare = np.diff(belief.starts) == 0
-    overall = counts.sum(axis=0) / counts.sum()
-    guess = np.where(bare, overall.argmax(), guesses.guess)
-    greatest = np.where(bare, overall.max(), guesses.greatest)
-    return Guesses(guess, greatest, greatest)
-
-
 def assign_values(
     points: np.ndarray,
     sizes: list[int],
@@ -164,25 +123,6 @@ def learn_beliefs(
     return Beliefs.of_pairs(pair // values, pair % values, total, len(points), values).scale_to_one()
 
 
-def _gather_people(
-    entries: np.ndarray, weight: np.ndarray, belief: np.ndarray, place: np.ndarray, places: int
-) -> np.ndarray:
-    """Add up people by place, by what they are believed to have."""
-    sums = np.zeros(places)
-    kernel.gather(entries, weight, belief, place, sums)
-    return sums
-
-
-def _number_pairs(pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Number distinct pairs, sorted, and the place of each; they come sorted but for points of several groups."""
-    order = np.argsort(pairs, kind="stable")
-    ordered = pairs[order]
-    new = np.diff(ordered, prepend=-1) != 0
-    number = np.empty(len(pairs), np.int64)
-    number[order] = np.cumsum(new) - 1
-    return ordered[new], number
-
-
 @dataclass(frozen=True, eq=False)
 class PairClassifier:
     """Naive Bayes over pairs of a point and a value: prod_j Pr(t_j | v) from the people assigned to each pair.
@@ -230,3 +170,63 @@ class PairClassifier:
         learned = np.empty(len(people))
         kernel.weigh(self.numbers, table, self.starts, learned)
         return learned
+
+
+def _select_random_groups(
+    point: np.ndarray, group: np.ndarray, pairs: np.ndarray, groups: int, limits: LearningLimits
+) -> np.ndarray:
+    """Select the entries of so many random groups that about the limit's points are in them, or its pairs."""
+    turn = np.random.default_rng(0).permutation(groups)
+    order = np.argsort(turn[group], kind="stable")
+    first = np.zeros(len(point), bool)
+    first[np.unique(point[order], return_index=True)[1]] = True
+    enough = min(
+        int(np.searchsorted(np.cumsum(first), limits.points)),
+        int(np.searchsorted(np.cumsum(pairs[order]), limits.pairs)),
+    )
+    last = turn[group[order]][min(enough, len(order) - 1)]
+    is_selected: np.ndarray = turn[group] <= last
+    if int(pairs[is_selected].sum()) > 2 * limits.pairs:  # the last group alone has that many
+        is_selected &= _of_some_points(point, np.where(is_selected, pairs, 0), limits.pairs)
+    return is_selected
+
+
+def _add_overall_guesses(guesses: Guesses, belief: Beliefs, counts: np.ndarray) -> Guesses:
+    """Guess by the overall distribution for people who are in no group."""
+    bare = np.diff(belief.starts) == 0
+    overall = counts.sum(axis=0) / counts.sum()
+    guess = np.where(bare, overall.argmax(), guesses.guess)
+    greatest = np.where(bare, overall.max(), guesses.greatest)
+    return Guesses(guess, greatest, greatest)
+
+
+def _number_pairs(pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Number distinct pairs, sorted, and the place of each; they come sorted but for points of several groups."""
+    order = np.argsort(pairs, kind="stable")
+    ordered = pairs[order]
+    new = np.diff(ordered, prepend=-1) != 0
+    number = np.empty(len(pairs), np.int64)
+    number[order] = np.cumsum(new) - 1
+    return ordered[new], number
+
+
+def _gather_people(
+    entries: np.ndarray, weight: np.ndarray, belief: np.ndarray, place: np.ndarray, places: int
+) -> np.ndarray:
+    """Add up people by place, by what they are believed to have."""
+    sums = np.zeros(places)
+    kernel.gather(entries, weight, belief, place, sums)
+    return sums
+
+
+def _of_some_points(point: np.ndarray, pairs: np.ndarray, max_pairs: int) -> np.ndarray:
+    """Select the entries of so many random points that about `max_pairs` pairs are theirs.
+
+    A group then has as many people as these points have in it.
+    """
+    of_point = np.bincount(point, weights=pairs)
+    order = np.random.default_rng(1).permutation(len(of_point))
+    is_chosen = np.zeros(len(of_point), bool)
+    is_chosen[order[: int(np.searchsorted(np.cumsum(of_point[order]), max_pairs)) + 1]] = True
+    is_selected: np.ndarray = is_chosen[point]
+    return is_selected

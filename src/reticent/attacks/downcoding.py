@@ -49,6 +49,11 @@ from reticent.labels.adversary_view import Boxes
 
 MAX_PEOPLE_PER_GROUP = 60
 """Of groups with more people nothing is concluded."""
+MAX_VARIABLES = 60_000
+OPTIMUM_TOLERANCE = 1e-5
+"""What a floating-point optimum may be off by: an adversary's arithmetic, and no check of a promise."""
+MAX_RANGES_PER_COLUMN = 20
+"""So many ranges of each column are asked about by linear programmes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,39 +105,6 @@ def compute_composition(people: int, values: int, k: int | None, low: bool, high
     return RangeComposition(expected, min(chance, 1.0))
 
 
-def _is_end_held(position: int, values: int, low: bool, high: bool) -> bool:
-    return (low and position == 0) or (high and position == values - 1)
-
-
-def _find_possible_counts(people: int, k: int | None) -> np.ndarray:
-    """Find which numbers of people below a place are possible, where the group could not be cut there."""
-    below = np.arange(people + 1)
-    if k is None:
-        return np.ones(people + 1)
-    return ((below < k) | (people - below < k)).astype(np.float64)
-
-
-def _compute_step_chances(people: int, values_left: int, min_people: int) -> np.ndarray:
-    """Compute (placed, placed after): the chance that so many of the people left have the next of `left` values, at least `least`."""
-    rest = people - np.arange(people + 1)[:, None]
-    people_here = np.arange(people + 1)[None, :] - np.arange(people + 1)[:, None]
-    if values_left == 1:
-        return ((people_here == rest) & (people_here >= min_people)).astype(np.float64)
-    factorial = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, people + 1)))])
-    is_possible = (people_here >= min_people) & (people_here <= rest)
-    ways = (
-        factorial[rest] - factorial[np.clip(people_here, 0, people)] - factorial[np.clip(rest - people_here, 0, people)]
-    )
-    chance = np.exp(
-        np.where(
-            is_possible,
-            ways - people_here * log(values_left) + (rest - people_here) * log(1 - 1 / values_left),
-            -np.inf,
-        )
-    )
-    return np.where(is_possible, chance, 0.0)
-
-
 def make_uniform_composition(people: int, values: int) -> RangeComposition:
     """Make the composition if only the range is known."""
     return RangeComposition(np.full(values, people / values), 1.0)
@@ -142,11 +114,6 @@ def has_no_cut(counts: np.ndarray, k: int) -> bool:
     """Tell whether no place of a true composition has k people or more on both sides."""
     below = np.cumsum(counts)[:-1]
     return not bool(((below >= k) & (counts.sum() - below >= k)).any())
-
-
-MAX_VARIABLES = 60_000
-OPTIMUM_TOLERANCE = 1e-5
-"""What a floating-point optimum may be off by: an adversary's arithmetic, and no check of a promise."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,84 +151,6 @@ def find_possible_values(column: RangeColumn, groups: Sequence[int], k: int | No
         ]
         possible_by_group.append(np.array(fits))
     return possible_by_group
-
-
-def _build_constraints(column: RangeColumn, k: int | None) -> tuple[Any, Any]:
-    """Build the equalities (groups, totals) and, of groups that could be cut by their size, the constraints of refused cuts."""
-    from scipy.sparse import coo_matrix
-
-    counts = int(column.width.sum())
-    groups_to_cut = (
-        np.zeros(0, np.int64) if k is None else np.flatnonzero((column.people >= 2 * k) & (column.width > 1))
-    )
-    variable_count = counts + int((column.width[groups_to_cut] - 1).sum())
-    if variable_count > MAX_VARIABLES:
-        return None, None
-    groups = len(column.width)
-    row = np.concatenate([np.repeat(np.arange(groups), column.width), groups + column.code])
-    ones = (np.ones(2 * counts), (row, np.tile(np.arange(counts), 2)))
-    equalities = coo_matrix(ones, shape=(groups + len(column.totals), variable_count)).tocsr()
-    if k is None or not len(groups_to_cut):
-        return (equalities, None), None
-    entries, limit = _build_refused_cut_constraints(column, k, groups_to_cut.tolist(), counts)
-    rows_of_entries, variables_of_entries, coefficients = zip(*entries, strict=True)
-    return (
-        equalities,
-        coo_matrix((coefficients, (rows_of_entries, variables_of_entries)), shape=(len(limit), variable_count)).tocsr(),
-    ), np.array(limit)
-
-
-def _build_refused_cut_constraints(
-    column: RangeColumn, k: int, groups_to_cut: list[int], choice: int
-) -> tuple[list[tuple[int, int, float]], list[float]]:
-    """Build the constraints of refused cuts, for each place of each group.
-
-    below <= k - 1 + (people - k + 1) z   and   below >= (people - k + 1) z,   0 <= z <= 1
-    """
-    entries: list[tuple[int, int, float]] = []
-    limit: list[float] = []
-    for group in groups_to_cut:
-        max_below = float(column.people[group]) - k + 1
-        start = int(column.begin[group])
-        for place in range(1, int(column.width[group])):
-            for sign, bound in ((1.0, float(k - 1)), (-1.0, 0.0)):
-                entries += [(len(limit), variable, sign) for variable in range(start, start + place)]
-                entries.append((len(limit), choice, -sign * max_below))
-                limit.append(bound)
-            choice += 1
-    return entries, limit
-
-
-def _import_solver() -> Any:
-    try:
-        from scipy.optimize import linprog
-    except ImportError:
-        raise RequestError(
-            "The linear programme of the attack 'downcoding' needs scipy.",
-            attempt="pip install 'reticent[stats]', or programme = False.",
-        ) from None
-
-    def optimum(matrix: Any, limit: np.ndarray | None, variable: int, column: RangeColumn) -> float:
-        """Compute the greatest count that one variable can have."""
-        equalities, refused = matrix
-        variable_count = equalities.shape[1]
-        counts = int(column.width.sum())
-        goal = np.zeros(variable_count)
-        goal[variable] = -1.0
-        lower = np.zeros(variable_count)
-        upper = np.ones(variable_count)
-        upper[:counts] = column.people.repeat(column.width)
-        lower[column.begin[column.tight[:, 0]]] = 1.0
-        lower[(column.begin + column.width - 1)[column.tight[:, 1]]] = 1.0
-        wanted = np.concatenate([column.people, column.totals])
-        solution = linprog(goal, refused, limit, equalities, wanted, np.column_stack([lower, upper]), method="highs")
-        return float(-solution.fun) if solution.status == 0 else float("inf")
-
-    return optimum
-
-
-MAX_RANGES_PER_COLUMN = 20
-"""So many ranges of each column are asked about by linear programmes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -335,18 +224,95 @@ def downcode(
     return _make_downcoding_outcome(target, sight, tally, min_group_size)
 
 
+def _compute_step_chances(people: int, values_left: int, min_people: int) -> np.ndarray:
+    """Compute (placed, placed after): the chance that so many of the people left have the next of `left` values, at least `least`."""
+    rest = people - np.arange(people + 1)[:, None]
+    people_here = np.arange(people + 1)[None, :] - np.arange(people + 1)[:, None]
+    if values_left == 1:
+        return ((people_here == rest) & (people_here >= min_people)).astype(np.float64)
+    factorial = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, people + 1)))])
+    is_possible = (people_here >= min_people) & (people_here <= rest)
+    ways = (
+        factorial[rest] - factorial[np.clip(people_here, 0, people)] - factorial[np.clip(rest - people_here, 0, people)]
+    )
+    chance = np.exp(
+        np.where(
+            is_possible,
+            ways - people_here * log(values_left) + (rest - people_here) * log(1 - 1 / values_left),
+            -np.inf,
+        )
+    )
+    return np.where(is_possible, chance, 0.0)
+
+
+def _is_end_held(position: int, values: int, low: bool, high: bool) -> bool:
+    return (low and position == 0) or (high and position == values - 1)
+
+
+def _find_possible_counts(people: int, k: int | None) -> np.ndarray:
+    """Find which numbers of people below a place are possible, where the group could not be cut there."""
+    below = np.arange(people + 1)
+    if k is None:
+        return np.ones(people + 1)
+    return ((below < k) | (people - below < k)).astype(np.float64)
+
+
+def _import_solver() -> Any:
+    try:
+        from scipy.optimize import linprog
+    except ImportError:
+        raise RequestError(
+            "The linear programme of the attack 'downcoding' needs scipy.",
+            attempt="pip install 'reticent[stats]', or programme = False.",
+        ) from None
+
+    def optimum(matrix: Any, limit: np.ndarray | None, variable: int, column: RangeColumn) -> float:
+        """Compute the greatest count that one variable can have."""
+        equalities, refused = matrix
+        variable_count = equalities.shape[1]
+        counts = int(column.width.sum())
+        goal = np.zeros(variable_count)
+        goal[variable] = -1.0
+        lower = np.zeros(variable_count)
+        upper = np.ones(variable_count)
+        upper[:counts] = column.people.repeat(column.width)
+        lower[column.begin[column.tight[:, 0]]] = 1.0
+        lower[(column.begin + column.width - 1)[column.tight[:, 1]]] = 1.0
+        wanted = np.concatenate([column.people, column.totals])
+        solution = linprog(goal, refused, limit, equalities, wanted, np.column_stack([lower, upper]), method="highs")
+        return float(-solution.fun) if solution.status == 0 else float("inf")
+
+    return optimum
+
+
+def _build_constraints(column: RangeColumn, k: int | None) -> tuple[Any, Any]:
+    """Build the equalities (groups, totals) and, of groups that could be cut by their size, the constraints of refused cuts."""
+    from scipy.sparse import coo_matrix
+
+    counts = int(column.width.sum())
+    groups_to_cut = (
+        np.zeros(0, np.int64) if k is None else np.flatnonzero((column.people >= 2 * k) & (column.width > 1))
+    )
+    variable_count = counts + int((column.width[groups_to_cut] - 1).sum())
+    if variable_count > MAX_VARIABLES:
+        return None, None
+    groups = len(column.width)
+    row = np.concatenate([np.repeat(np.arange(groups), column.width), groups + column.code])
+    ones = (np.ones(2 * counts), (row, np.tile(np.arange(counts), 2)))
+    equalities = coo_matrix(ones, shape=(groups + len(column.totals), variable_count)).tocsr()
+    if k is None or not len(groups_to_cut):
+        return (equalities, None), None
+    entries, limit = _build_refused_cut_constraints(column, k, groups_to_cut.tolist(), counts)
+    rows_of_entries, variables_of_entries, coefficients = zip(*entries, strict=True)
+    return (
+        equalities,
+        coo_matrix((coefficients, (rows_of_entries, variables_of_entries)), shape=(len(limit), variable_count)).tocsr(),
+    ), np.array(limit)
+
+
 def _find_promised_k(target: AttackTarget) -> int | None:
     promised = [int(promise.parameters["k"]) for promise in target.promises if "k" in promise.parameters]
     return max(promised, default=None)
-
-
-def _find_range_groups(sight: Boxes, axis: int) -> np.ndarray:
-    """Find groups with a range of several values in a column."""
-    ends = sight.ends[axis]
-    assert ends is not None
-    label = sight.label[axis]
-    cover = sight.covers[axis]
-    return np.flatnonzero(ends.ranged[label] & (cover.upper[label] > cover.lower[label]) & (cover.holes[label] < 0))
 
 
 def _attack_column(
@@ -379,12 +345,6 @@ def _attack_column(
             tally.bits.append(informed.bits - uninformed.bits)
             if (membership.shares[entries] == 1).all() and true.sum() == people:  # its people are known
                 tally.held.append(has_no_cut(true, k))
-
-
-def _find_likeliest_value(expected: np.ndarray) -> int:
-    """Return the middle one of the likeliest values: chances are alike from both ends, and rounding must not choose."""
-    likeliest = np.flatnonzero(expected >= expected.max() * (1 - 1e-9))
-    return int(likeliest[len(likeliest) // 2])
 
 
 def _solve_column_programs(
@@ -448,6 +408,42 @@ def _make_downcoding_outcome(target: AttackTarget, sight: Boxes, tally: GuessTal
         no_guesses,
         details,
     )
+
+
+def _build_refused_cut_constraints(
+    column: RangeColumn, k: int, groups_to_cut: list[int], choice: int
+) -> tuple[list[tuple[int, int, float]], list[float]]:
+    """Build the constraints of refused cuts, for each place of each group.
+
+    below <= k - 1 + (people - k + 1) z   and   below >= (people - k + 1) z,   0 <= z <= 1
+    """
+    entries: list[tuple[int, int, float]] = []
+    limit: list[float] = []
+    for group in groups_to_cut:
+        max_below = float(column.people[group]) - k + 1
+        start = int(column.begin[group])
+        for place in range(1, int(column.width[group])):
+            for sign, bound in ((1.0, float(k - 1)), (-1.0, 0.0)):
+                entries += [(len(limit), variable, sign) for variable in range(start, start + place)]
+                entries.append((len(limit), choice, -sign * max_below))
+                limit.append(bound)
+            choice += 1
+    return entries, limit
+
+
+def _find_range_groups(sight: Boxes, axis: int) -> np.ndarray:
+    """Find groups with a range of several values in a column."""
+    ends = sight.ends[axis]
+    assert ends is not None
+    label = sight.label[axis]
+    cover = sight.covers[axis]
+    return np.flatnonzero(ends.ranged[label] & (cover.upper[label] > cover.lower[label]) & (cover.holes[label] < 0))
+
+
+def _find_likeliest_value(expected: np.ndarray) -> int:
+    """Return the middle one of the likeliest values: chances are alike from both ends, and rounding must not choose."""
+    likeliest = np.flatnonzero(expected >= expected.max() * (1 - 1e-9))
+    return int(likeliest[len(likeliest) // 2])
 
 
 def _is_provable(target: AttackTarget, sight: Boxes) -> bool:

@@ -44,6 +44,9 @@ from reticent.data.domain import Domain, TreeDomain
 from reticent.errors import RequestError, pluralize
 from reticent.labels.adversary_view import Boxes
 
+MAX_CONTROL_POINTS = 50_000
+"""The control is that of so many combinations of quasi-identifiers, drawn at random where there are more."""
+
 
 def attack_by_skewness(target: AttackTarget) -> AttackOutcome:
     prior = np.where(target.prior > 0, target.prior, np.inf)
@@ -86,22 +89,6 @@ def believe_groups(target: AttackTarget) -> Iterator[tuple[np.ndarray, Beliefs]]
         if points == len(target.points):
             target.cache["groups"] = point_beliefs
         yield point_beliefs
-
-
-def _list_entries(target: AttackTarget) -> Iterator[tuple[int, np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
-    """Yield how many points there are, which of them may be in which group with which weight, and the groups' values."""
-    sight = target.sight
-    if isinstance(sight, Boxes):
-        for chunk, point, group in sight.list_pairs(target.points):
-            yield chunk.stop - chunk.start, point, group, np.ones(len(point)), sight.density
-        return
-    point, group, people = sight.memberships(target.points, target.people, 1)
-    sizes = np.maximum(sight.counts.sum(axis=1, keepdims=True), 1)
-    yield len(target.points), point, group, np.asarray(people, np.float64), sight.counts / sizes
-
-
-MAX_CONTROL_POINTS = 50_000
-"""The control is that of so many combinations of quasi-identifiers, drawn at random where there are more."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,3 +165,15 @@ def make_families(domain: Domain, level: int, window: int | None) -> np.ndarray:
         member = np.pad(member, ((0, 1), (0, 1)))
         member[-1, -1] = True
     return member.astype(np.float64)
+
+
+def _list_entries(target: AttackTarget) -> Iterator[tuple[int, np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
+    """Yield how many points there are, which of them may be in which group with which weight, and the groups' values."""
+    sight = target.sight
+    if isinstance(sight, Boxes):
+        for chunk, point, group in sight.list_pairs(target.points):
+            yield chunk.stop - chunk.start, point, group, np.ones(len(point)), sight.density
+        return
+    point, group, people = sight.memberships(target.points, target.people, 1)
+    sizes = np.maximum(sight.counts.sum(axis=1, keepdims=True), 1)
+    yield len(target.points), point, group, np.asarray(people, np.float64), sight.counts / sizes

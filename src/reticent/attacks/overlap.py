@@ -49,6 +49,11 @@ from reticent.errors import RequestError
 from reticent.labels.adversary_view import Boxes
 
 CountVector = tuple[int, ...]
+MAX_COMPONENT_PEOPLE = 60
+"""Components of more people are not counted."""
+MAX_COMPONENT_STEPS = 30_000
+"""A component is given up after so many steps; ALL limits them all together."""
+MAX_TOTAL_STEPS = 600_000
 
 
 class TooManyAssignments(Exception):
@@ -138,64 +143,6 @@ def count_tables(
     ]
 
 
-def _list_fitting_vectors(
-    people: Sequence[int], rows: Sequence[int], points_under_group: Sequence[Sequence[int]], steps: StepLimit
-) -> list[CountVector]:
-    """List how many people of each point may have a value, as vectors: the rows that groups hold of it, dealt to people they cover."""
-    vectors = {tuple(0 for _ in people)}
-    for row_count, points in zip(rows, points_under_group, strict=True):
-        next_vectors = set()
-        for vector in vectors:
-            capacity = [people[point] - vector[point] for point in points]
-            for split, _ in _split_people(row_count, capacity, steps):
-                longer = list(vector)
-                for point, count in zip(points, split, strict=True):
-                    longer[point] += count
-                next_vectors.add(tuple(longer))
-        vectors = next_vectors
-    return sorted(vectors)
-
-
-def _take_vectors(
-    state: CountVector, vectors: Sequence[CountVector], steps: StepLimit
-) -> Iterator[tuple[CountVector, CountVector, int]]:
-    """Yield the vectors for which people are left, who is left then, and in how many ways they are chosen."""
-    for vector in vectors:
-        steps.step()
-        if all(count <= remaining for count, remaining in zip(vector, state, strict=True)):
-            weight = 1
-            for count, remaining in zip(vector, state, strict=True):
-                weight *= comb(remaining, count)
-            yield vector, tuple(remaining - count for count, remaining in zip(vector, state, strict=True)), weight
-
-
-def _split_people(people: int, capacity: Sequence[int], steps: StepLimit) -> Iterator[tuple[CountVector, int]]:
-    """Yield every way to write `many` as a sum of at most room[0], room[1], ..., with its multinomial coefficient."""
-    if not capacity:
-        if not people:
-            yield (), 1
-        return
-    capacity_of_others = sum(capacity[1:])
-    for count in range(max(0, people - capacity_of_others), min(people, capacity[0]) + 1):
-        for rest, weight in _split_people(people - count, capacity[1:], steps):
-            steps.step()
-            yield (count, *rest), weight * comb(people, count)
-
-
-def _subtract_counts(state: CountVector, places: Sequence[int], counts: CountVector) -> CountVector:
-    remaining = list(state)
-    for place, count in zip(places, counts, strict=True):
-        remaining[place] -= count
-    return tuple(remaining)
-
-
-MAX_COMPONENT_PEOPLE = 60
-"""Components of more people are not counted."""
-MAX_COMPONENT_STEPS = 30_000
-"""A component is given up after so many steps; ALL limits them all together."""
-MAX_TOTAL_STEPS = 600_000
-
-
 @dataclass(frozen=True, eq=False)
 class OverlapOutcome(AttackOutcome):
     """Outcome of an attack with the result of the second reading and how beliefs were computed."""
@@ -244,6 +191,62 @@ def attack_by_overlap(target: AttackTarget, *, seed: int = 0) -> OverlapOutcome:
     return _make_outcome(target, membership, counted, seed)
 
 
+def is_convex(name: str, parameters: Mapping[str, Any]) -> bool:
+    """Tell whether a mixture of distributions that keep a promise keeps it: all but delta-disclosure that ignores absent values."""
+    return name != "delta-disclosure" or parameters.get("absent") != "ignore"
+
+
+def _split_people(people: int, capacity: Sequence[int], steps: StepLimit) -> Iterator[tuple[CountVector, int]]:
+    """Yield every way to write `many` as a sum of at most room[0], room[1], ..., with its multinomial coefficient."""
+    if not capacity:
+        if not people:
+            yield (), 1
+        return
+    capacity_of_others = sum(capacity[1:])
+    for count in range(max(0, people - capacity_of_others), min(people, capacity[0]) + 1):
+        for rest, weight in _split_people(people - count, capacity[1:], steps):
+            steps.step()
+            yield (count, *rest), weight * comb(people, count)
+
+
+def _subtract_counts(state: CountVector, places: Sequence[int], counts: CountVector) -> CountVector:
+    remaining = list(state)
+    for place, count in zip(places, counts, strict=True):
+        remaining[place] -= count
+    return tuple(remaining)
+
+
+def _list_fitting_vectors(
+    people: Sequence[int], rows: Sequence[int], points_under_group: Sequence[Sequence[int]], steps: StepLimit
+) -> list[CountVector]:
+    """List how many people of each point may have a value, as vectors: the rows that groups hold of it, dealt to people they cover."""
+    vectors = {tuple(0 for _ in people)}
+    for row_count, points in zip(rows, points_under_group, strict=True):
+        next_vectors = set()
+        for vector in vectors:
+            capacity = [people[point] - vector[point] for point in points]
+            for split, _ in _split_people(row_count, capacity, steps):
+                longer = list(vector)
+                for point, count in zip(points, split, strict=True):
+                    longer[point] += count
+                next_vectors.add(tuple(longer))
+        vectors = next_vectors
+    return sorted(vectors)
+
+
+def _take_vectors(
+    state: CountVector, vectors: Sequence[CountVector], steps: StepLimit
+) -> Iterator[tuple[CountVector, CountVector, int]]:
+    """Yield the vectors for which people are left, who is left then, and in how many ways they are chosen."""
+    for vector in vectors:
+        steps.step()
+        if all(count <= remaining for count, remaining in zip(vector, state, strict=True)):
+            weight = 1
+            for count, remaining in zip(vector, state, strict=True):
+                weight *= comb(remaining, count)
+            yield vector, tuple(remaining - count for count, remaining in zip(vector, state, strict=True)), weight
+
+
 def _count_components(target: AttackTarget, membership: GroupMembership) -> CountedComponents:
     """Count both readings of the components that are small enough and whose rows are all of their people."""
     component = find_linked_points(membership.point, membership.group, membership.points)
@@ -259,40 +262,6 @@ def _count_components(target: AttackTarget, membership: GroupMembership) -> Coun
         if steps_left <= 0:
             break
     return counted
-
-
-def _count_component(
-    target: AttackTarget, membership: GroupMembership, entries: np.ndarray, counted: CountedComponents, max_steps: int
-) -> int:
-    """Count one component; return the steps that it took."""
-    points = np.unique(membership.point[entries])
-    groups = np.unique(membership.group[entries])
-    if groups[-1] == membership.groups:  # people of whom nobody knows whether they are published
-        return 0
-    counts = target.counts[groups]
-    people = [int(people_here) for people_here in target.people[points]]
-    if int(counts.sum()) != sum(people):
-        return 0
-    groups_over_point: list[list[int]] = [[] for _ in points]
-    for point, group in zip(
-        np.searchsorted(points, membership.point[entries]),
-        np.searchsorted(groups, membership.group[entries]),
-        strict=True,
-    ):
-        groups_over_point[int(point)].append(int(group))
-    steps = StepLimit(max_steps, TooManyAssignments)
-    rows = [[int(count) for count in row] for row in counts]
-    try:
-        shares = count_memberships(people, [sum(row) for row in rows], groups_over_point, steps)
-        counted.shares |= {
-            int(point): {int(group): share for group, share in zip(groups, row, strict=True) if share}
-            for point, row in zip(points, shares, strict=True)
-        }
-        beliefs = count_tables(people, rows, groups_over_point, steps)
-        counted.tables |= {int(point): row for point, row in zip(points, beliefs, strict=True)}
-    except TooManyAssignments:
-        pass
-    return steps.taken
 
 
 def _make_outcome(
@@ -327,6 +296,40 @@ def _make_outcome(
     return OverlapOutcome(
         **fields, details=details, part=part, prior=target.prior, counted=exact, tables=counted.tables
     )
+
+
+def _count_component(
+    target: AttackTarget, membership: GroupMembership, entries: np.ndarray, counted: CountedComponents, max_steps: int
+) -> int:
+    """Count one component; return the steps that it took."""
+    points = np.unique(membership.point[entries])
+    groups = np.unique(membership.group[entries])
+    if groups[-1] == membership.groups:  # people of whom nobody knows whether they are published
+        return 0
+    counts = target.counts[groups]
+    people = [int(people_here) for people_here in target.people[points]]
+    if int(counts.sum()) != sum(people):
+        return 0
+    groups_over_point: list[list[int]] = [[] for _ in points]
+    for point, group in zip(
+        np.searchsorted(points, membership.point[entries]),
+        np.searchsorted(groups, membership.group[entries]),
+        strict=True,
+    ):
+        groups_over_point[int(point)].append(int(group))
+    steps = StepLimit(max_steps, TooManyAssignments)
+    rows = [[int(count) for count in row] for row in counts]
+    try:
+        shares = count_memberships(people, [sum(row) for row in rows], groups_over_point, steps)
+        counted.shares |= {
+            int(point): {int(group): share for group, share in zip(groups, row, strict=True) if share}
+            for point, row in zip(points, shares, strict=True)
+        }
+        beliefs = count_tables(people, rows, groups_over_point, steps)
+        counted.tables |= {int(point): row for point, row in zip(points, beliefs, strict=True)}
+    except TooManyAssignments:
+        pass
+    return steps.taken
 
 
 def _believe_exactly(counted: CountedComponents, shares: np.ndarray) -> dict[int, np.ndarray]:
@@ -400,8 +403,3 @@ def _check_second_reading(
         / people.sum()
     )
     return hits / int(people.sum()), float(believed), *compute_wilson_interval(hits, int(people.sum()))
-
-
-def is_convex(name: str, parameters: Mapping[str, Any]) -> bool:
-    """Tell whether a mixture of distributions that keep a promise keeps it: all but delta-disclosure that ignores absent values."""
-    return name != "delta-disclosure" or parameters.get("absent") != "ignore"

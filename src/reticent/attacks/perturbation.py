@@ -155,6 +155,26 @@ def learn_prior(rows: PerturbedRows, prior: str) -> np.ndarray:
     return likely / likely.sum(axis=1, keepdims=True)
 
 
+def _make_empty_members(cells: Cells) -> GroupMembers:
+    """Make groups with nobody in them: groups are uninformative here."""
+    return GroupMembers(cells.codes[:0], np.zeros(0, np.int64), np.zeros(0), np.ones((1, cells.sensitive[0].size)))
+
+
+def _locate_rows(points: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Find the point of each published row."""
+    distinct, number = np.unique(np.concatenate([points, codes]), axis=0, return_inverse=True)
+    number = number.reshape(-1)
+    point_of_number = np.full(len(distinct), -1, np.int64)
+    point_of_number[number[: len(points)]] = np.arange(len(points))
+    located = point_of_number[number[len(points) :]]
+    if (located < 0).any():
+        raise RequestError(
+            f"{pluralize(int((located < 0).sum()), 'published row', 'is', 'are')} not in the source.",
+            attempt="the data that the release was made from.",
+        )
+    return located
+
+
 def _find_overall_distribution(
     release: Release, model: Reconstruction, shown_counts: np.ndarray, matrix: np.ndarray, occurring: np.ndarray
 ) -> Any:
@@ -174,23 +194,3 @@ def _spread_counts(counts: np.ndarray, occurring: np.ndarray, size: int) -> np.n
     spread = np.zeros((len(counts), size))
     spread[:, occurring] = counts
     return spread
-
-
-def _make_empty_members(cells: Cells) -> GroupMembers:
-    """Make groups with nobody in them: groups are uninformative here."""
-    return GroupMembers(cells.codes[:0], np.zeros(0, np.int64), np.zeros(0), np.ones((1, cells.sensitive[0].size)))
-
-
-def _locate_rows(points: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """Find the point of each published row."""
-    distinct, number = np.unique(np.concatenate([points, codes]), axis=0, return_inverse=True)
-    number = number.reshape(-1)
-    point_of_number = np.full(len(distinct), -1, np.int64)
-    point_of_number[number[: len(points)]] = np.arange(len(points))
-    located = point_of_number[number[len(points) :]]
-    if (located < 0).any():
-        raise RequestError(
-            f"{pluralize(int((located < 0).sum()), 'published row', 'is', 'are')} not in the source.",
-            attempt="the data that the release was made from.",
-        )
-    return located

@@ -17,6 +17,10 @@ import numpy as np
 from reticent import html_repr
 from reticent.attacks.beliefs import Beliefs
 
+CONTROL_KEYS = ("control", "control_low", "control_high")
+"""What the same adversary reaches of a release that says nothing, with its interval; null where nobody is guessed."""
+NORMAL_QUANTILE_95 = 1.959963984540054  # 95 %
+
 
 @dataclass(frozen=True, eq=False)
 class TrueValues:
@@ -87,11 +91,6 @@ class TrueValues:
         table = np.zeros((self.points, self.values), np.int64)
         table[self.point, self.value] = self.people
         return table
-
-
-CONTROL_KEYS = ("control", "control_low", "control_high")
-"""What the same adversary reaches of a release that says nothing, with its interval; null where nobody is guessed."""
-NORMAL_QUANTILE_95 = 1.959963984540054  # 95 %
 
 
 @dataclass(frozen=True, eq=False)

@@ -153,58 +153,6 @@ def _try_predicates(
     )
 
 
-def _count_people(target: AttackTarget, sight: Boxes, axis: int, group: np.ndarray, value: np.ndarray) -> np.ndarray:
-    """Count the people who have the labels of a group and, in one column, a value; -1 is a value that nobody has."""
-    column = sight.covers[axis]
-    size = target.quasi[axis].size
-    single = np.arange(size)
-    none = np.full(size, -1, np.int64)
-    alone = LabelCover(
-        np.append(column.lower, single), np.append(column.upper, single), np.append(column.holes, none), column.prefix
-    )
-    covers = [alone if position == axis else cover for position, cover in enumerate(sight.covers)]
-    occurring = np.flatnonzero(value >= 0)
-    labels = sight.label[:, group[occurring]].T.astype(np.int64).copy()
-    labels[:, axis] = len(column.lower) + value[occurring]
-    counts = np.zeros(len(value), np.int64)
-    regions = join_boxes(covers, labels, target.points)
-    counts[occurring] = regions.total(target.people, len(occurring))
-    if target.persons is not None:
-        single = _are_of_one_person(regions, target.persons, len(occurring))
-        counts[occurring] = np.where(single, 1, np.where(counts[occurring] == 1, 2, counts[occurring]))
-    return counts
-
-
-def _are_of_one_person(regions: CoveredRegions, persons: PointPersons, boxes: int) -> np.ndarray:
-    """Tell under which boxes all rows, and there are some, are those of one person."""
-    first = np.full(boxes, np.iinfo(np.int64).max)
-    last = np.full(boxes, -1)
-    if len(regions.box):
-        ends = np.column_stack([regions.start, regions.stop]).reshape(-1)
-        low = np.append(persons.first[regions.order], np.iinfo(np.int64).max)
-        high = np.append(persons.last[regions.order], -1)
-        np.minimum.at(first, regions.box, np.minimum.reduceat(low, ends)[::2])
-        np.maximum.at(last, regions.box, np.maximum.reduceat(high, ends)[::2])
-    return first == last
-
-
-def _list_control_values(
-    sight: Boxes, axis: int, group: np.ndarray, rng: np.random.Generator, max_exact_pairs: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """List (group, value, weight): all values of the source under each group's label, or two random ones; each label counts alike."""
-    column = sight.covers[axis]
-    label = sight.label[axis][group]
-    first = column.lower[label]
-    width = np.maximum(column.upper[label] - column.lower[label] + 1, 0)
-    if int(width.sum()) > max_exact_pairs:
-        two = width.repeat(2)
-        drawn_values = first.repeat(2) + np.floor(rng.random(len(two)) * two).astype(np.int64)
-        return group.repeat(2)[two > 0], drawn_values[two > 0], np.ones(int((two > 0).sum()))
-    start = np.cumsum(width) - width
-    value = np.arange(int(width.sum())) - (start - first).repeat(width)
-    return group.repeat(width), value, (1 / np.maximum(width, 1)).repeat(width)
-
-
 def _make_outcome(tried: list[TriedPredicates]) -> SinglingOutOutcome:
     people = np.concatenate([column.people for column in tried])
     isolated = int((people == 1).sum())
@@ -246,3 +194,55 @@ def _make_outcome(tried: list[TriedPredicates]) -> SinglingOutOutcome:
         people.astype(np.float64),
         details,
     )
+
+
+def _count_people(target: AttackTarget, sight: Boxes, axis: int, group: np.ndarray, value: np.ndarray) -> np.ndarray:
+    """Count the people who have the labels of a group and, in one column, a value; -1 is a value that nobody has."""
+    column = sight.covers[axis]
+    size = target.quasi[axis].size
+    single = np.arange(size)
+    none = np.full(size, -1, np.int64)
+    alone = LabelCover(
+        np.append(column.lower, single), np.append(column.upper, single), np.append(column.holes, none), column.prefix
+    )
+    covers = [alone if position == axis else cover for position, cover in enumerate(sight.covers)]
+    occurring = np.flatnonzero(value >= 0)
+    labels = sight.label[:, group[occurring]].T.astype(np.int64).copy()
+    labels[:, axis] = len(column.lower) + value[occurring]
+    counts = np.zeros(len(value), np.int64)
+    regions = join_boxes(covers, labels, target.points)
+    counts[occurring] = regions.total(target.people, len(occurring))
+    if target.persons is not None:
+        single = _are_of_one_person(regions, target.persons, len(occurring))
+        counts[occurring] = np.where(single, 1, np.where(counts[occurring] == 1, 2, counts[occurring]))
+    return counts
+
+
+def _list_control_values(
+    sight: Boxes, axis: int, group: np.ndarray, rng: np.random.Generator, max_exact_pairs: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """List (group, value, weight): all values of the source under each group's label, or two random ones; each label counts alike."""
+    column = sight.covers[axis]
+    label = sight.label[axis][group]
+    first = column.lower[label]
+    width = np.maximum(column.upper[label] - column.lower[label] + 1, 0)
+    if int(width.sum()) > max_exact_pairs:
+        two = width.repeat(2)
+        drawn_values = first.repeat(2) + np.floor(rng.random(len(two)) * two).astype(np.int64)
+        return group.repeat(2)[two > 0], drawn_values[two > 0], np.ones(int((two > 0).sum()))
+    start = np.cumsum(width) - width
+    value = np.arange(int(width.sum())) - (start - first).repeat(width)
+    return group.repeat(width), value, (1 / np.maximum(width, 1)).repeat(width)
+
+
+def _are_of_one_person(regions: CoveredRegions, persons: PointPersons, boxes: int) -> np.ndarray:
+    """Tell under which boxes all rows, and there are some, are those of one person."""
+    first = np.full(boxes, np.iinfo(np.int64).max)
+    last = np.full(boxes, -1)
+    if len(regions.box):
+        ends = np.column_stack([regions.start, regions.stop]).reshape(-1)
+        low = np.append(persons.first[regions.order], np.iinfo(np.int64).max)
+        high = np.append(persons.last[regions.order], -1)
+        np.minimum.at(first, regions.box, np.minimum.reduceat(low, ends)[::2])
+        np.maximum.at(last, regions.box, np.maximum.reduceat(high, ends)[::2])
+    return first == last

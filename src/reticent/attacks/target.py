@@ -202,31 +202,6 @@ def lay_over_others(
     return AttackTarget(points, truth.by_point, quasi, people.sensitive, sight, truth, people.promises, persons=persons)
 
 
-def _translate_codes(domain: Domain, known_domain: Domain) -> np.ndarray:
-    """Return the code in `known` of each code of a domain; values that are unknown there have codes beyond its size."""
-    code_of: dict[str | Fraction | None, int] = {
-        _comparable(known_domain, text): code for code, text in enumerate(known_domain.texts)
-    }
-    if known_domain.null:
-        code_of[None] = known_domain.null_code
-    texts = [*domain.texts, *([None] if domain.null else [])]
-    keys = [None if text is None else _comparable(domain, text) for text in texts]
-    return np.array([code_of.get(key, known_domain.size + code) for code, key in enumerate(keys)], np.int64)
-
-
-def _comparable(domain: Domain, text: str) -> str | Fraction:
-    """Convert a value of a domain to a comparable one, whatever type it was read in: 25 and 25.0 are one number."""
-    return Fraction(text) if domain.kind == "numeric" else text
-
-
-def _count_with_persons(
-    columns: Sequence[ColumnEntry], source: Any, missing: tuple[str, ...], naming: Sequence[str]
-) -> tuple[Cells, PointPersons | None]:
-    """Count the source's cells as the manifest describes them, and whose rows they are if a column identifies persons."""
-    cells, persons = count_cells_with_persons(declare_columns(columns), source, missing, naming)
-    return widen_spans(cells, columns), persons
-
-
 def count_cells_with_persons(
     declared: Mapping[str, Column], source: Any, missing: tuple[str, ...], naming: Sequence[str]
 ) -> tuple[Cells, PointPersons | None]:
@@ -301,15 +276,6 @@ def widen_spans(cells: Cells, columns: Sequence[ColumnEntry]) -> Cells:
     return replace(cells, quasi=tuple(_widen_span(domain, entries[domain.name]) for domain in cells.quasi))
 
 
-def _widen_span(domain: Domain, entry: ColumnEntry) -> Domain:
-    """Widen a line of numbers to the range in the manifest, if the source lies within it."""
-    if not isinstance(domain, RangeDomain) or domain.kind != "numeric" or not entry.domain or not domain.texts:
-        return domain
-    low, high = (float(Fraction(str(end)) - domain.origin) for end in (entry.domain[0], entry.domain[-1]))
-    is_inside = low <= domain.positions[0] and domain.positions[-1] <= high
-    return replace(domain, span=(low, high)) if is_inside else domain
-
-
 def count_cells(declared: Mapping[str, Column], source: Any, missing: tuple[str, ...] = ()) -> Cells:
     """Count the source's cells, its columns as declared."""
     from reticent import registry
@@ -336,35 +302,6 @@ def select_source_columns(source: Any, names: Sequence[str], missing: tuple[str,
             attempt="the data that the release was made from.",
         )
     return lazy.select(list(names))
-
-
-def _scan_source(source: Any, missing: tuple[str, ...]) -> pl.LazyFrame:
-    return scan_source(*_resolve_source(source, missing))
-
-
-def _resolve_source(source: Any, missing: tuple[str, ...]) -> tuple[Source, Any]:
-    """Return how a source (a path, a `Source` or a frame) is read, and the frame."""
-    if isinstance(source, Source):
-        return source, None
-    if _is_path(source):
-        return Source(path=str(source), missing=tuple(missing)), None
-    return Source(missing=tuple(missing)), source
-
-
-def _is_path(source: Any) -> bool:
-    from pathlib import Path
-
-    return isinstance(source, str | Path)
-
-
-def _declare_column(entry: ColumnEntry) -> Column:
-    """Declare a column as its manifest entry describes it; a hierarchy that was built is built again from the source's values."""
-    order = tuple(entry.order) if entry.order else None
-    hierarchy = dict(entry.built) if entry.built is not None else entry.hierarchy
-    ends = {"top": entry.top, "bottom": entry.bottom} if entry.role == Role.QUASI else {}
-    return Column(
-        entry.role, None if order else entry.type, hierarchy, order, missing="category", format=entry.format, **ends
-    )
 
 
 def make_silent_target(target: AttackTarget, rng: np.random.Generator) -> AttackTarget:
@@ -446,27 +383,6 @@ def locate_plain_labels(table: Any, cells: Cells, job: Any) -> Boxes:
     return _make_boxes(_read_plain_table(table, resolve_roles(job, None, None, None), tuple(job.source.missing)), cells)
 
 
-def _read_plain_table(table: Any, declared: Mapping[str, Column], null_values: tuple[str, ...]) -> pl.DataFrame:
-    is_path = isinstance(table, str | Path)
-    lazy = scan_source(Source(path=str(table) if is_path else None, missing=null_values), None if is_path else table)
-    lacking = [name for name in declared if name not in lazy.collect_schema().names()]
-    if lacking:
-        raise RequestError(f"The table lacks {pluralize(len(lacking), 'column')}: {quote_list(lacking)}.")
-    require_no_nested(lazy.collect_schema(), declared)
-    frame = collect_frame(lazy.select(list(declared)), "Reading the table")
-    return frame.with_columns(pl.col(name).cast(pl.String) for name in declared)
-
-
-def _make_boxes(frame: pl.DataFrame, cells: Cells) -> Boxes:
-    unknown = frame[cells.sensitive[0].name].unique().drop_nulls().is_in(list(cells.sensitive[0].texts))
-    if not unknown.all():
-        raise RequestError(
-            f"The table's {cells.sensitive[0].name!r} has {pluralize(int((~unknown).sum()), 'value')} that the source does not have.",
-            attempt="the data that it was made from.",
-        )
-    return build_boxes([_make_column_entry(domain) for domain in cells.quasi], frame, cells, foreign=True)
-
-
 def resolve_roles(
     job: Any, quasi: Iterable[str] | None, sensitive: Iterable[str] | None, hierarchy: Mapping[str, Any] | None
 ) -> dict[str, Column]:
@@ -496,6 +412,79 @@ def resolve_roles(
     }
 
 
+def _count_with_persons(
+    columns: Sequence[ColumnEntry], source: Any, missing: tuple[str, ...], naming: Sequence[str]
+) -> tuple[Cells, PointPersons | None]:
+    """Count the source's cells as the manifest describes them, and whose rows they are if a column identifies persons."""
+    cells, persons = count_cells_with_persons(declare_columns(columns), source, missing, naming)
+    return widen_spans(cells, columns), persons
+
+
+def _translate_codes(domain: Domain, known_domain: Domain) -> np.ndarray:
+    """Return the code in `known` of each code of a domain; values that are unknown there have codes beyond its size."""
+    code_of: dict[str | Fraction | None, int] = {
+        _comparable(known_domain, text): code for code, text in enumerate(known_domain.texts)
+    }
+    if known_domain.null:
+        code_of[None] = known_domain.null_code
+    texts = [*domain.texts, *([None] if domain.null else [])]
+    keys = [None if text is None else _comparable(domain, text) for text in texts]
+    return np.array([code_of.get(key, known_domain.size + code) for code, key in enumerate(keys)], np.int64)
+
+
+def _resolve_source(source: Any, missing: tuple[str, ...]) -> tuple[Source, Any]:
+    """Return how a source (a path, a `Source` or a frame) is read, and the frame."""
+    if isinstance(source, Source):
+        return source, None
+    if _is_path(source):
+        return Source(path=str(source), missing=tuple(missing)), None
+    return Source(missing=tuple(missing)), source
+
+
+def _scan_source(source: Any, missing: tuple[str, ...]) -> pl.LazyFrame:
+    return scan_source(*_resolve_source(source, missing))
+
+
+def _declare_column(entry: ColumnEntry) -> Column:
+    """Declare a column as its manifest entry describes it; a hierarchy that was built is built again from the source's values."""
+    order = tuple(entry.order) if entry.order else None
+    hierarchy = dict(entry.built) if entry.built is not None else entry.hierarchy
+    ends = {"top": entry.top, "bottom": entry.bottom} if entry.role == Role.QUASI else {}
+    return Column(
+        entry.role, None if order else entry.type, hierarchy, order, missing="category", format=entry.format, **ends
+    )
+
+
+def _widen_span(domain: Domain, entry: ColumnEntry) -> Domain:
+    """Widen a line of numbers to the range in the manifest, if the source lies within it."""
+    if not isinstance(domain, RangeDomain) or domain.kind != "numeric" or not entry.domain or not domain.texts:
+        return domain
+    low, high = (float(Fraction(str(end)) - domain.origin) for end in (entry.domain[0], entry.domain[-1]))
+    is_inside = low <= domain.positions[0] and domain.positions[-1] <= high
+    return replace(domain, span=(low, high)) if is_inside else domain
+
+
+def _read_plain_table(table: Any, declared: Mapping[str, Column], null_values: tuple[str, ...]) -> pl.DataFrame:
+    is_path = isinstance(table, str | Path)
+    lazy = scan_source(Source(path=str(table) if is_path else None, missing=null_values), None if is_path else table)
+    lacking = [name for name in declared if name not in lazy.collect_schema().names()]
+    if lacking:
+        raise RequestError(f"The table lacks {pluralize(len(lacking), 'column')}: {quote_list(lacking)}.")
+    require_no_nested(lazy.collect_schema(), declared)
+    frame = collect_frame(lazy.select(list(declared)), "Reading the table")
+    return frame.with_columns(pl.col(name).cast(pl.String) for name in declared)
+
+
+def _make_boxes(frame: pl.DataFrame, cells: Cells) -> Boxes:
+    unknown = frame[cells.sensitive[0].name].unique().drop_nulls().is_in(list(cells.sensitive[0].texts))
+    if not unknown.all():
+        raise RequestError(
+            f"The table's {cells.sensitive[0].name!r} has {pluralize(int((~unknown).sum()), 'value')} that the source does not have.",
+            attempt="the data that it was made from.",
+        )
+    return build_boxes([_make_column_entry(domain) for domain in cells.quasi], frame, cells, foreign=True)
+
+
 def _make_column_entry(domain: Domain) -> ColumnEntry:
     """Make the entry that a manifest would have of a column."""
     tree = domain.hierarchy.rows() if isinstance(domain, TreeDomain) and domain.is_from_steward else None
@@ -512,3 +501,14 @@ def _make_column_entry(domain: Domain) -> ColumnEntry:
         values=values,
         order=order,
     )
+
+
+def _comparable(domain: Domain, text: str) -> str | Fraction:
+    """Convert a value of a domain to a comparable one, whatever type it was read in: 25 and 25.0 are one number."""
+    return Fraction(text) if domain.kind == "numeric" else text
+
+
+def _is_path(source: Any) -> bool:
+    from pathlib import Path
+
+    return isinstance(source, str | Path)

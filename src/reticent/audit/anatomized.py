@@ -130,37 +130,6 @@ class AnatomizedAuditor:
         return SourceMatching(unmatched, published_values.values, findings=(value_check.finding(),))
 
 
-def _require_manifest(subject: Subject) -> tuple[Manifest, Path]:
-    if subject.manifest is None or subject.path is None:
-        raise BundleDamaged("An anatomized release is a folder of two files.")
-    return subject.manifest, subject.path
-
-
-def _build_matching_histograms(
-    rows: pl.Series, sensitive: pl.DataFrame, column: ColumnEntry, stated: int
-) -> GroupHistograms:
-    """Build the groups' histograms if both files have the same groups, with as many rows as values.
-
-    Otherwise raise `BundleDamaged`.
-    """
-    faults = []
-    if len(rows) != stated:
-        faults.append(f"the data has {len(rows)} rows, the manifest says {stated}")
-    if not len(rows):
-        faults.append("there are no rows")
-    has_missing = rows.null_count() or sensitive[GROUP_COLUMN].null_count() or sensitive[COUNT_COLUMN].null_count()
-    if has_missing or (sensitive[COUNT_COLUMN] < 1).any():
-        faults.append("a group or a count is missing or not positive")
-    if not faults and not len(sensitive):
-        faults.append("no group has values")
-    if not faults:
-        listed = read_histograms(column, sensitive)
-        if not (uneven := count_uneven_groups(rows.to_numpy(), listed.groups, listed.sizes)):
-            return listed
-        faults.append(f"{pluralize(uneven, 'group', 'has', 'have')} not as many rows as values")
-    raise BundleDamaged("The two files of the release do not belong together.", why="; ".join(faults) + ".")
-
-
 def count_uneven_groups(rows: np.ndarray, groups: np.ndarray, sizes: np.ndarray) -> int:
     """Count the groups that have not as many rows as values.
 
@@ -414,19 +383,35 @@ class GroupValueCheck:
         )
 
 
-def _places_in_file(published: ComparedRows, chosen: np.ndarray, rows: int) -> np.ndarray:
-    """Find the place in the file of each row that the `chosen` ones stand for.
+def _require_manifest(subject: Subject) -> tuple[Manifest, Path]:
+    if subject.manifest is None or subject.path is None:
+        raise BundleDamaged("An anatomized release is a folder of two files.")
+    return subject.manifest, subject.path
 
-    Equal rows, which are counted together, are neighbours there. Where they are not, the places are wrong, and a witness
-    that is read there does not fit.
+
+def _build_matching_histograms(
+    rows: pl.Series, sensitive: pl.DataFrame, column: ColumnEntry, stated: int
+) -> GroupHistograms:
+    """Build the groups' histograms if both files have the same groups, with as many rows as values.
+
+    Otherwise raise `BundleDamaged`.
     """
-    if published.places is None:
-        return np.flatnonzero(chosen)
-    times = published.multiplicities[chosen]
-    places = published.places[chosen].astype(np.int64)
-    first = (places - times * (times - 1) // 2) // times
-    following = np.arange(int(times.sum())) - np.repeat(np.cumsum(times) - times, times)
-    return np.clip(np.repeat(first, times) + following, 0, rows - 1)
+    faults = []
+    if len(rows) != stated:
+        faults.append(f"the data has {len(rows)} rows, the manifest says {stated}")
+    if not len(rows):
+        faults.append("there are no rows")
+    has_missing = rows.null_count() or sensitive[GROUP_COLUMN].null_count() or sensitive[COUNT_COLUMN].null_count()
+    if has_missing or (sensitive[COUNT_COLUMN] < 1).any():
+        faults.append("a group or a count is missing or not positive")
+    if not faults and not len(sensitive):
+        faults.append("no group has values")
+    if not faults:
+        listed = read_histograms(column, sensitive)
+        if not (uneven := count_uneven_groups(rows.to_numpy(), listed.groups, listed.sizes)):
+            return listed
+        faults.append(f"{pluralize(uneven, 'group', 'has', 'have')} not as many rows as values")
+    raise BundleDamaged("The two files of the release do not belong together.", why="; ".join(faults) + ".")
 
 
 def _find_determined(
@@ -459,6 +444,21 @@ def _find_determined(
         np.concatenate([rows, people]),
         ~one_value & ~one_group & (published > 0),
     )
+
+
+def _places_in_file(published: ComparedRows, chosen: np.ndarray, rows: int) -> np.ndarray:
+    """Find the place in the file of each row that the `chosen` ones stand for.
+
+    Equal rows, which are counted together, are neighbours there. Where they are not, the places are wrong, and a witness
+    that is read there does not fit.
+    """
+    if published.places is None:
+        return np.flatnonzero(chosen)
+    times = published.multiplicities[chosen]
+    places = published.places[chosen].astype(np.int64)
+    first = (places - times * (times - 1) // 2) // times
+    following = np.arange(int(times.sum())) - np.repeat(np.cumsum(times) - times, times)
+    return np.clip(np.repeat(first, times) + following, 0, rows - 1)
 
 
 AUDITOR = AnatomizedAuditor()

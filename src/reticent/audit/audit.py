@@ -125,15 +125,18 @@ def audit_staged(subject: Subject, context: AuditContext) -> Audit:
     return _audit_subject(subject, None, context, (), staged=True)
 
 
+def list_notes(recount: RecomputedRelease, provenance: Provenance | None = None) -> tuple[str, ...]:
+    """List the kind's notes, notes on a table of another tool, and values that are spelled alike."""
+    notes = [*recount.notes, *list_third_party_notes(recount)]
+    if provenance is not None and recount.labelled and provenance.uncovered:
+        notes.append("entropy is not known: it needs a source row of its own for every published one.")
+    return (*notes, *_list_similar_spellings(recount))
+
+
 def _is_plain_table(release: Any) -> bool:
     """Whether this is a table that another tool made, not a release folder."""
     folder = _find_folder(release)
     return not isinstance(folder, str | Path) or Path(folder).is_file()
-
-
-def _find_folder(release: Any) -> Any:
-    """Return the folder of an opened release, and anything else as it is."""
-    return getattr(release, "folder", release)
 
 
 def _read_plain_table(
@@ -153,23 +156,6 @@ def _read_plain_table(
     )
 
 
-def _resolve_declared_columns(job: Any, roles: Mapping[str, Any]) -> dict[str, Column]:
-    """Resolve the roles of a plain table's columns: a job's, or those named."""
-    declared = dict(roles["columns"] or (job.columns if job is not None else {}))
-    declared |= {name: Column(Role.QUASI) for name in roles["quasi"] or () if name not in declared}
-    declared |= {
-        name: Column(Role.SENSITIVE, missing="category") for name in roles["sensitive"] or () if name not in declared
-    }
-    for name, tree in (roles["hierarchy"] or {}).items():
-        if name not in declared:
-            raise JobError(
-                f"A hierarchy is given for {name!r}, which has no role.",
-                attempt="quasi=[...] or sensitive=[...] with it.",
-            )
-        declared[name] = replace(declared[name], hierarchy=tree)
-    return declared
-
-
 def _require_no_roles(roles: Mapping[str, Any]) -> None:
     """Refuse roles for a release folder, which describes its own columns."""
     named = [name for name, value in roles.items() if value]
@@ -178,6 +164,11 @@ def _require_no_roles(roles: Mapping[str, Any]) -> None:
             f"{' and '.join(named)} describe{'s' if len(named) == 1 else ''} a plain table; a release folder describes itself.",
             attempt="leaving them out.",
         )
+
+
+def _find_folder(release: Any) -> Any:
+    """Return the folder of an opened release, and anything else as it is."""
+    return getattr(release, "folder", release)
 
 
 def _read_source_rows(release: Any, source: Any, job: Any, missing: Sequence[str]) -> tuple[SourceTable, str]:
@@ -250,6 +241,33 @@ def _audit_subject(
     )
 
 
+def _list_similar_spellings(recount: RecomputedRelease) -> list[str]:
+    """List notes on values that are equal up to case, spaces or Unicode form.
+
+    They count as different values, so that diversity may be only spelling.
+    """
+    sensitive = [entry.name for entry in recount.subject.find_columns_with_role(Role.SENSITIVE)]
+    sentences = [describe_variants(name, recount.column(name).unique()) for name in sensitive]
+    return [sentence for sentence in sentences if sentence]
+
+
+def _resolve_declared_columns(job: Any, roles: Mapping[str, Any]) -> dict[str, Column]:
+    """Resolve the roles of a plain table's columns: a job's, or those named."""
+    declared = dict(roles["columns"] or (job.columns if job is not None else {}))
+    declared |= {name: Column(Role.QUASI) for name in roles["quasi"] or () if name not in declared}
+    declared |= {
+        name: Column(Role.SENSITIVE, missing="category") for name in roles["sensitive"] or () if name not in declared
+    }
+    for name, tree in (roles["hierarchy"] or {}).items():
+        if name not in declared:
+            raise JobError(
+                f"A hierarchy is given for {name!r}, which has no role.",
+                attempt="quasi=[...] or sensitive=[...] with it.",
+            )
+        declared[name] = replace(declared[name], hierarchy=tree)
+    return declared
+
+
 def _collect_evidence(recount: RecomputedRelease, people: np.ndarray | None, context: AuditContext) -> Evidence:
     """Collect what judges may look at: the recount, the population, and what `publish` handed over."""
     subject = recount.subject
@@ -272,15 +290,6 @@ def _collect_evidence(recount: RecomputedRelease, people: np.ndarray | None, con
         sampling=recount.sampling,
         targeted=recount.targeted,
     )
-
-
-def _find_perturbation(recount: RecomputedRelease, context: AuditContext) -> Perturbation | None:
-    """Find the perturbation with its distribution: with withheld rows no file has it, and `publish` hands it over."""
-    perturbation = recount.perturbation
-    if perturbation is None or perturbation.distribution is not None or context.published is None:
-        return perturbation
-    counts = context.published(recount.subject.find_columns_with_role(Role.SENSITIVE)[0].name)
-    return perturbation.with_distribution_of([counts.get(value, 0) for value in perturbation.values])
 
 
 def _add_source_evidence(
@@ -314,19 +323,10 @@ def _judge_promises(subject: Subject, evidence: Evidence) -> tuple[Verdict, ...]
     return tuple(verdicts)
 
 
-def list_notes(recount: RecomputedRelease, provenance: Provenance | None = None) -> tuple[str, ...]:
-    """List the kind's notes, notes on a table of another tool, and values that are spelled alike."""
-    notes = [*recount.notes, *list_third_party_notes(recount)]
-    if provenance is not None and recount.labelled and provenance.uncovered:
-        notes.append("entropy is not known: it needs a source row of its own for every published one.")
-    return (*notes, *_list_similar_spellings(recount))
-
-
-def _list_similar_spellings(recount: RecomputedRelease) -> list[str]:
-    """List notes on values that are equal up to case, spaces or Unicode form.
-
-    They count as different values, so that diversity may be only spelling.
-    """
-    sensitive = [entry.name for entry in recount.subject.find_columns_with_role(Role.SENSITIVE)]
-    sentences = [describe_variants(name, recount.column(name).unique()) for name in sensitive]
-    return [sentence for sentence in sentences if sentence]
+def _find_perturbation(recount: RecomputedRelease, context: AuditContext) -> Perturbation | None:
+    """Find the perturbation with its distribution: with withheld rows no file has it, and `publish` hands it over."""
+    perturbation = recount.perturbation
+    if perturbation is None or perturbation.distribution is not None or context.published is None:
+        return perturbation
+    counts = context.published(recount.subject.find_columns_with_role(Role.SENSITIVE)[0].name)
+    return perturbation.with_distribution_of([counts.get(value, 0) for value in perturbation.values])

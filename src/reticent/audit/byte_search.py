@@ -86,58 +86,6 @@ def read_file_windows(path: Path, longest: int) -> Iterator[ByteWindow]:
     return _read_raw_windows(path, longest)
 
 
-def _is_rendered_readme(path: Path, manifest: Manifest) -> bool:
-    return path.read_text(encoding="utf-8") == reader_for(manifest.kind).readme(manifest)
-
-
-def _read_raw_windows(
-    path: Path, longest: int, min_bytes: int = MIN_TEXT_BYTES, window_bytes: int = WINDOW_BYTES
-) -> Iterator[ByteWindow]:
-    """Read a file from end to end.
-
-    Windows overlap, so that no text, nor its neighbouring bytes, is divided between two.
-    """
-    is_text = path.suffix not in PARQUET_SUFFIXES
-    overlap = b""
-    begins = True
-    with open(path, "rb") as handle:
-        while fresh := handle.read(window_bytes):
-            window = overlap + fresh
-            yield ByteWindow(path.name, window, min_bytes, is_text, begins, not handle.peek(1))
-            overlap = window[max(len(window) - longest - CONTEXT_BYTES, 0) :]
-            begins = False
-
-
-def _list_manifest_texts(value: Any) -> Iterator[str]:
-    """List keys and texts of a manifest; checksums are random digits and are left out."""
-    if isinstance(value, Mapping):
-        for key, entry in value.items():
-            yield str(key)
-            if key != "sha256":
-                yield from _list_manifest_texts(entry)
-    elif isinstance(value, list):
-        for entry in value:
-            yield from _list_manifest_texts(entry)
-    elif isinstance(value, str):
-        yield value
-
-
-def _read_parquet_windows(path: Path, longest: int) -> Iterator[ByteWindow]:
-    import pyarrow.parquet as pq
-
-    yield from _read_raw_windows(path, longest, MIN_BYTES_NOT_BY_CHANCE)
-    for page in read_pages(path):
-        holds_texts = page.plain and page.physical == "BYTE_ARRAY"
-        yield ByteWindow(path.name, page.body, MIN_TEXT_BYTES if holds_texts else MIN_BYTES_NOT_BY_CHANCE)
-    for key, value in (pq.read_metadata(path).metadata or {}).items():
-        min_bytes = MIN_BYTES_NOT_BY_CHANCE if key == b"ARROW:schema" else MIN_TEXT_BYTES
-        yield ByteWindow(path.name, key + b"\n" + value, min_bytes)
-        try:
-            yield ByteWindow(path.name, base64.b64decode(value, validate=True), MIN_BYTES_NOT_BY_CHANCE)
-        except binascii.Error:
-            continue
-
-
 class TextSearch:
     """Texts to look for, by their UTF-8 bytes."""
 
@@ -208,35 +156,108 @@ def stands_alone(text: str, data: bytes, begins: bool = True, ends: bool = True)
 
 
 @dataclass(frozen=True, eq=False)
-class _Edges:
-    """Edges of the tree: each pair of a node and a word leads to another node, or to a text that ends here."""
+class ParquetPage:
+    """A page of a Parquet file: `physical` is the column's physical type.
 
-    words: np.ndarray
-    pairs: np.ndarray
-    leads_to: np.ndarray
+    `plain` tells whether the body holds values and not codes of them.
+    """
 
-    @classmethod
-    def from_arrays(cls, nodes: np.ndarray, words: np.ndarray, leads_to: np.ndarray) -> _Edges:
-        distinct, code = np.unique(words, return_inverse=True)
-        pairs = nodes * np.int64(len(distinct)) + code
-        order = np.argsort(pairs, kind="stable")
-        return cls(distinct, pairs[order], leads_to[order])
+    column: str
+    physical: str
+    dictionary: bool
+    plain: bool
+    values: int
+    body: bytes
 
-    def follow(self, nodes: np.ndarray, words: np.ndarray) -> np.ndarray:
-        """Return where each pair leads, -1 where it leads nowhere."""
-        code = np.minimum(np.searchsorted(self.words, words), len(self.words) - 1)
-        pairs = nodes * np.int64(len(self.words)) + code
-        position = np.minimum(np.searchsorted(self.pairs, pairs), len(self.pairs) - 1)
-        return np.where((self.words[code] == words) & (self.pairs[position] == pairs), self.leads_to[position], -1)
+    def entries(self) -> list[Any]:
+        """Decode the values of a dictionary page: texts as bytes, numbers as they are stored."""
+        if self.physical == "BYTE_ARRAY":
+            texts = []
+            offset = 0
+            for _ in range(self.values):
+                size = int.from_bytes(self.body[offset : offset + 4], "little")
+                texts.append(self.body[offset + 4 : offset + 4 + size])
+                offset += 4 + size
+            return texts
+        if self.physical in _FIXED_DTYPES:
+            return np.frombuffer(self.body, _FIXED_DTYPES[self.physical], self.values).tolist()
+        return []
 
 
-@dataclass(eq=False)
-class _Level:
-    """What may follow the nodes of one depth: whole blocks, ends after some bytes, and the texts below the last nodes."""
+def read_pages(path: Path) -> Iterator[ParquetPage]:
+    """Yield all pages of all column chunks.
 
-    blocks: _Edges | None = None
-    ends: dict[int, _Edges] = field(default_factory=dict)
-    below: dict[int, list[int]] = field(default_factory=dict)
+    A release's pages were checked before; another tool's may be as large as memory holds.
+    """
+    import pyarrow.parquet as pq
+
+    with (
+        pq.ParquetFile(path) as file,
+        open(path, "rb") as handle,
+        mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ) as raw,
+    ):
+        metadata = file.metadata
+        for group in range(metadata.num_row_groups):
+            for column in range(metadata.num_columns):
+                yield from _read_chunk_pages(raw, metadata.row_group(group).column(column))
+            release_mapped_memory(raw)
+
+
+def read_dictionary_pages(path: Path) -> Iterator[ParquetPage]:
+    """Yield the dictionary pages of all column chunks."""
+    return (page for page in read_pages(path) if page.dictionary)
+
+
+def _list_manifest_texts(value: Any) -> Iterator[str]:
+    """List keys and texts of a manifest; checksums are random digits and are left out."""
+    if isinstance(value, Mapping):
+        for key, entry in value.items():
+            yield str(key)
+            if key != "sha256":
+                yield from _list_manifest_texts(entry)
+    elif isinstance(value, list):
+        for entry in value:
+            yield from _list_manifest_texts(entry)
+    elif isinstance(value, str):
+        yield value
+
+
+def _read_parquet_windows(path: Path, longest: int) -> Iterator[ByteWindow]:
+    import pyarrow.parquet as pq
+
+    yield from _read_raw_windows(path, longest, MIN_BYTES_NOT_BY_CHANCE)
+    for page in read_pages(path):
+        holds_texts = page.plain and page.physical == "BYTE_ARRAY"
+        yield ByteWindow(path.name, page.body, MIN_TEXT_BYTES if holds_texts else MIN_BYTES_NOT_BY_CHANCE)
+    for key, value in (pq.read_metadata(path).metadata or {}).items():
+        min_bytes = MIN_BYTES_NOT_BY_CHANCE if key == b"ARROW:schema" else MIN_TEXT_BYTES
+        yield ByteWindow(path.name, key + b"\n" + value, min_bytes)
+        try:
+            yield ByteWindow(path.name, base64.b64decode(value, validate=True), MIN_BYTES_NOT_BY_CHANCE)
+        except binascii.Error:
+            continue
+
+
+def _is_rendered_readme(path: Path, manifest: Manifest) -> bool:
+    return path.read_text(encoding="utf-8") == reader_for(manifest.kind).readme(manifest)
+
+
+def _read_raw_windows(
+    path: Path, longest: int, min_bytes: int = MIN_TEXT_BYTES, window_bytes: int = WINDOW_BYTES
+) -> Iterator[ByteWindow]:
+    """Read a file from end to end.
+
+    Windows overlap, so that no text, nor its neighbouring bytes, is divided between two.
+    """
+    is_text = path.suffix not in PARQUET_SUFFIXES
+    overlap = b""
+    begins = True
+    with open(path, "rb") as handle:
+        while fresh := handle.read(window_bytes):
+            window = overlap + fresh
+            yield ByteWindow(path.name, window, min_bytes, is_text, begins, not handle.peek(1))
+            overlap = window[max(len(window) - longest - CONTEXT_BYTES, 0) :]
+            begins = False
 
 
 class _TextTree:
@@ -337,64 +358,6 @@ class _TextTree:
             node = node[continues]
 
 
-def _make_block_mask(size: int) -> np.uint64:
-    """Make a mask of the first so many bytes of a block."""
-    return np.uint64((1 << (8 * size)) - 1)
-
-
-@dataclass(frozen=True, eq=False)
-class ParquetPage:
-    """A page of a Parquet file: `physical` is the column's physical type.
-
-    `plain` tells whether the body holds values and not codes of them.
-    """
-
-    column: str
-    physical: str
-    dictionary: bool
-    plain: bool
-    values: int
-    body: bytes
-
-    def entries(self) -> list[Any]:
-        """Decode the values of a dictionary page: texts as bytes, numbers as they are stored."""
-        if self.physical == "BYTE_ARRAY":
-            texts = []
-            offset = 0
-            for _ in range(self.values):
-                size = int.from_bytes(self.body[offset : offset + 4], "little")
-                texts.append(self.body[offset + 4 : offset + 4 + size])
-                offset += 4 + size
-            return texts
-        if self.physical in _FIXED_DTYPES:
-            return np.frombuffer(self.body, _FIXED_DTYPES[self.physical], self.values).tolist()
-        return []
-
-
-def read_pages(path: Path) -> Iterator[ParquetPage]:
-    """Yield all pages of all column chunks.
-
-    A release's pages were checked before; another tool's may be as large as memory holds.
-    """
-    import pyarrow.parquet as pq
-
-    with (
-        pq.ParquetFile(path) as file,
-        open(path, "rb") as handle,
-        mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ) as raw,
-    ):
-        metadata = file.metadata
-        for group in range(metadata.num_row_groups):
-            for column in range(metadata.num_columns):
-                yield from _read_chunk_pages(raw, metadata.row_group(group).column(column))
-            release_mapped_memory(raw)
-
-
-def read_dictionary_pages(path: Path) -> Iterator[ParquetPage]:
-    """Yield the dictionary pages of all column chunks."""
-    return (page for page in read_pages(path) if page.dictionary)
-
-
 def _read_chunk_pages(raw: Any, chunk: Any) -> Iterator[ParquetPage]:
     start = chunk.data_page_offset
     if chunk.has_dictionary_page and chunk.dictionary_page_offset:
@@ -407,6 +370,43 @@ def _read_chunk_pages(raw: Any, chunk: Any) -> Iterator[ParquetPage]:
         dictionary = page.kind == DICTIONARY_PAGE
         plain = dictionary or encoding not in (PLAIN_DICTIONARY_ENCODING, RLE_DICTIONARY_ENCODING)
         yield ParquetPage(chunk.path_in_schema, chunk.physical_type, dictionary, plain, page.values, body)
+
+
+@dataclass(eq=False)
+class _Level:
+    """What may follow the nodes of one depth: whole blocks, ends after some bytes, and the texts below the last nodes."""
+
+    blocks: _Edges | None = None
+    ends: dict[int, _Edges] = field(default_factory=dict)
+    below: dict[int, list[int]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class _Edges:
+    """Edges of the tree: each pair of a node and a word leads to another node, or to a text that ends here."""
+
+    words: np.ndarray
+    pairs: np.ndarray
+    leads_to: np.ndarray
+
+    @classmethod
+    def from_arrays(cls, nodes: np.ndarray, words: np.ndarray, leads_to: np.ndarray) -> _Edges:
+        distinct, code = np.unique(words, return_inverse=True)
+        pairs = nodes * np.int64(len(distinct)) + code
+        order = np.argsort(pairs, kind="stable")
+        return cls(distinct, pairs[order], leads_to[order])
+
+    def follow(self, nodes: np.ndarray, words: np.ndarray) -> np.ndarray:
+        """Return where each pair leads, -1 where it leads nowhere."""
+        code = np.minimum(np.searchsorted(self.words, words), len(self.words) - 1)
+        pairs = nodes * np.int64(len(self.words)) + code
+        position = np.minimum(np.searchsorted(self.pairs, pairs), len(self.pairs) - 1)
+        return np.where((self.words[code] == words) & (self.pairs[position] == pairs), self.leads_to[position], -1)
+
+
+def _make_block_mask(size: int) -> np.uint64:
+    """Make a mask of the first so many bytes of a block."""
+    return np.uint64((1 << (8 * size)) - 1)
 
 
 def _require_memory(size: int) -> None:

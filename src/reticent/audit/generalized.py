@@ -122,36 +122,6 @@ class GeneralizedAuditor:
         )
 
 
-def _make_row_keys(subject: Subject, source: SourceComparison) -> RowKeys:
-    """List the columns in which a published row and its source row must be equal: sensitive and carried ones."""
-    return {
-        entry.name: (
-            partial(format_texts, entry=entry),
-            partial(format_shared_values, entry=entry, is_readable=can_format_shared_values(entry, source)),
-        )
-        for entry in subject.columns
-        if entry.role != Role.QUASI
-    }
-
-
-def _read_rows(subject: Subject, each_row: bool) -> tuple[pl.DataFrame, np.ndarray | None]:
-    """Read the rows, or each distinct row and how often it occurs; there must be as many as the manifest states."""
-    if subject.frame is not None:
-        return subject.frame, None
-    if subject.manifest is None or subject.path is None:
-        raise InternalError("There is neither a table nor a folder to recount.")
-    return read_data_rows(subject, subject.manifest, subject.path, each_row=each_row)
-
-
-def _count_sensitive_columns(subject: Subject, frame: pl.DataFrame, groups: PublishedGroups) -> list[SensitiveColumn]:
-    entries = subject.find_columns_with_role(Role.SENSITIVE)
-    if subject.jointly and len(entries) > 1:
-        named = {promise.column for promise in subject.promises}  # promised of one column beside the combination
-        alone = [count_sensitive_column(entry, frame[entry.name], groups) for entry in entries if entry.name in named]
-        return [count_joint_column(entries, frame, groups), *alone]
-    return [count_sensitive_column(entry, frame[entry.name], groups) for entry in entries]
-
-
 def measure_utility(
     subject: Subject, labels: Mapping[str, tuple[pl.Series, np.ndarray]], sizes: loss.GroupSizes
 ) -> tuple[dict[str, Any], list[str]]:
@@ -216,6 +186,36 @@ def count_off_grid_ranges(entry: ColumnEntry, labels: list[str | None]) -> int:
         stops_well = stop in bounds or _stops_on_grid(stop, options)
         off_grid += not (starts_well and stops_well)
     return off_grid
+
+
+def _read_rows(subject: Subject, each_row: bool) -> tuple[pl.DataFrame, np.ndarray | None]:
+    """Read the rows, or each distinct row and how often it occurs; there must be as many as the manifest states."""
+    if subject.frame is not None:
+        return subject.frame, None
+    if subject.manifest is None or subject.path is None:
+        raise InternalError("There is neither a table nor a folder to recount.")
+    return read_data_rows(subject, subject.manifest, subject.path, each_row=each_row)
+
+
+def _count_sensitive_columns(subject: Subject, frame: pl.DataFrame, groups: PublishedGroups) -> list[SensitiveColumn]:
+    entries = subject.find_columns_with_role(Role.SENSITIVE)
+    if subject.jointly and len(entries) > 1:
+        named = {promise.column for promise in subject.promises}  # promised of one column beside the combination
+        alone = [count_sensitive_column(entry, frame[entry.name], groups) for entry in entries if entry.name in named]
+        return [count_joint_column(entries, frame, groups), *alone]
+    return [count_sensitive_column(entry, frame[entry.name], groups) for entry in entries]
+
+
+def _make_row_keys(subject: Subject, source: SourceComparison) -> RowKeys:
+    """List the columns in which a published row and its source row must be equal: sensitive and carried ones."""
+    return {
+        entry.name: (
+            partial(format_texts, entry=entry),
+            partial(format_shared_values, entry=entry, is_readable=can_format_shared_values(entry, source)),
+        )
+        for entry in subject.columns
+        if entry.role != Role.QUASI
+    }
 
 
 def _starts_on_grid(end: str, options: LabelOptions) -> bool:

@@ -99,23 +99,6 @@ def measure_labels(frames: Iterable[pl.DataFrame], subject: Subject, folder: Pat
     ]
 
 
-def _measure_column_labels(counts: pl.DataFrame, subject: Subject, folder: Path) -> ColumnLabelMeasures:
-    column = int(counts[COLUMN_KEY][0])
-    labels = _sum_label_counts([counts.drop(COLUMN_KEY)]).sort(LABEL_KEY)
-    _write_label_file(labels.select(LABEL_KEY), _find_label_file(folder, column))
-    entry = subject.quasi[column]
-    rows = labels[ROW_COUNT_COLUMN].to_numpy()
-    lost = measure_column_loss(subject, entry, labels[LABEL_KEY], rows)
-    assert isinstance(lost, loss.ColumnLoss)  # it is always known for a release of ours
-    return ColumnLabelMeasures(
-        column, lost, *rank_identifying_columns([entry.name], np.arange(len(rows))[:, None], rows, pairs=False)
-    )
-
-
-def _sum_label_counts(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
-    return pl.concat(frames).group_by(LABEL_KEY).agg(pl.col(ROW_COUNT_COLUMN).sum())
-
-
 def number_labels(frames: Iterable[pl.DataFrame], names: Sequence[str], folder: Path) -> Iterator[pl.DataFrame]:
     """Replace the columns of these names by the number of each label, under `name_label_number`."""
     numbered = [
@@ -137,17 +120,6 @@ def name_label_number(column: int) -> str:
     return f"\x00l{column}"
 
 
-def _find_label_file(folder: Path, column: int) -> Path:
-    return folder / f"labels-{column}.parquet"
-
-
-def _write_label_file(labels: pl.DataFrame, path: Path) -> None:
-    """Write all of the file or nothing: another attempt may be writing the same content at the same time."""
-    temporary = path.with_name(f".{path.name}-{uuid.uuid4().hex}")
-    labels.write_parquet(temporary)
-    os.replace(temporary, path)
-
-
 def count_partition_values(subject: Subject, part: int, parts: int) -> pl.DataFrame | None:
     """Count the rows of each combination of sensitive values in some of the row groups."""
     names = [entry.name for entry in subject.find_columns_with_role(Role.SENSITIVE)]
@@ -161,30 +133,6 @@ def count_partition_values(subject: Subject, part: int, parts: int) -> pl.DataFr
 def count_partition_labels(subject: Subject, part: int, parts: int) -> Iterator[pl.DataFrame]:
     """Count the rows of each label in some of the row groups."""
     return count_labels(_read_frames(subject, part, parts, Role.QUASI), subject)
-
-
-def _count_rows(frame: pl.DataFrame, names: list[str]) -> pl.DataFrame:
-    if not names:  # no sensitive column: all rows have the one empty combination
-        return pl.DataFrame({ROW_COUNT_COLUMN: [len(frame)]}, schema={ROW_COUNT_COLUMN: pl.Int64})
-    return frame.group_by(names).agg(pl.len().cast(pl.Int64).alias(ROW_COUNT_COLUMN))
-
-
-def _sum_row_counts(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
-    names = [name for name in frames[0].columns if name != ROW_COUNT_COLUMN]
-    if not names:
-        return pl.concat(frames).sum()
-    return pl.concat(frames).group_by(names).agg(pl.col(ROW_COUNT_COLUMN).sum())
-
-
-def _read_frames(subject: Subject, part: int, parts: int, *roles: str) -> Iterator[pl.DataFrame]:
-    """Read the columns of these roles; where there is none, the first quasi-identifier, so that rows can be counted."""
-    assert subject.path is not None and subject.manifest is not None  # a release folder
-    file = find_data_files(subject.path, subject.manifest)["data"]
-    schema = list_schemas(subject.manifest)["data"]
-    names = [entry.name for entry in subject.columns if entry.role in roles] or [subject.quasi[0].name]
-    for frame in read_partition(file, schema, names, part, parts):
-        floats = [name for name, dtype in frame.schema.items() if dtype.is_float()]
-        yield frame.with_columns(pl.col(floats).fill_nan(None))
 
 
 @dataclass(frozen=True, eq=False)
@@ -320,15 +268,6 @@ def make_sensitive_columns(
     return columns
 
 
-def _make_joint_column(
-    entries: Sequence[Any], totals: SensitiveTotals, combination: np.ndarray, groups: PublishedGroups
-) -> SensitiveColumn:
-    counts = groups.counts(NumberedColumn(combination, pl.Series(np.arange(len(totals.times)))))
-    null = totals.values.select(pl.any_horizontal(pl.all().is_null())).to_series().to_numpy()
-    views = list_views(replace(counts, totals=totals.times.astype(np.int64)), null)
-    return SensitiveColumn(", ".join(entry.name for entry in entries), views, None, joint=True)
-
-
 def combine_partitions(
     subject: Subject, totals: SensitiveTotals, labels: Sequence[ColumnLabelMeasures], parts: Sequence[PartitionResult]
 ) -> Audit:
@@ -360,6 +299,60 @@ def combine_partitions(
         notes=list_notes(recount),
         carried=measure_passthrough(recount),
     )
+
+
+def _sum_label_counts(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    return pl.concat(frames).group_by(LABEL_KEY).agg(pl.col(ROW_COUNT_COLUMN).sum())
+
+
+def _measure_column_labels(counts: pl.DataFrame, subject: Subject, folder: Path) -> ColumnLabelMeasures:
+    column = int(counts[COLUMN_KEY][0])
+    labels = _sum_label_counts([counts.drop(COLUMN_KEY)]).sort(LABEL_KEY)
+    _write_label_file(labels.select(LABEL_KEY), _find_label_file(folder, column))
+    entry = subject.quasi[column]
+    rows = labels[ROW_COUNT_COLUMN].to_numpy()
+    lost = measure_column_loss(subject, entry, labels[LABEL_KEY], rows)
+    assert isinstance(lost, loss.ColumnLoss)  # it is always known for a release of ours
+    return ColumnLabelMeasures(
+        column, lost, *rank_identifying_columns([entry.name], np.arange(len(rows))[:, None], rows, pairs=False)
+    )
+
+
+def _find_label_file(folder: Path, column: int) -> Path:
+    return folder / f"labels-{column}.parquet"
+
+
+def _read_frames(subject: Subject, part: int, parts: int, *roles: str) -> Iterator[pl.DataFrame]:
+    """Read the columns of these roles; where there is none, the first quasi-identifier, so that rows can be counted."""
+    assert subject.path is not None and subject.manifest is not None  # a release folder
+    file = find_data_files(subject.path, subject.manifest)["data"]
+    schema = list_schemas(subject.manifest)["data"]
+    names = [entry.name for entry in subject.columns if entry.role in roles] or [subject.quasi[0].name]
+    for frame in read_partition(file, schema, names, part, parts):
+        floats = [name for name, dtype in frame.schema.items() if dtype.is_float()]
+        yield frame.with_columns(pl.col(floats).fill_nan(None))
+
+
+def _count_rows(frame: pl.DataFrame, names: list[str]) -> pl.DataFrame:
+    if not names:  # no sensitive column: all rows have the one empty combination
+        return pl.DataFrame({ROW_COUNT_COLUMN: [len(frame)]}, schema={ROW_COUNT_COLUMN: pl.Int64})
+    return frame.group_by(names).agg(pl.len().cast(pl.Int64).alias(ROW_COUNT_COLUMN))
+
+
+def _sum_row_counts(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    names = [name for name in frames[0].columns if name != ROW_COUNT_COLUMN]
+    if not names:
+        return pl.concat(frames).sum()
+    return pl.concat(frames).group_by(names).agg(pl.col(ROW_COUNT_COLUMN).sum())
+
+
+def _make_joint_column(
+    entries: Sequence[Any], totals: SensitiveTotals, combination: np.ndarray, groups: PublishedGroups
+) -> SensitiveColumn:
+    counts = groups.counts(NumberedColumn(combination, pl.Series(np.arange(len(totals.times)))))
+    null = totals.values.select(pl.any_horizontal(pl.all().is_null())).to_series().to_numpy()
+    views = list_views(replace(counts, totals=totals.times.astype(np.int64)), null)
+    return SensitiveColumn(", ".join(entry.name for entry in entries), views, None, joint=True)
 
 
 def _combine_verdicts(verdicts: Sequence[Verdict]) -> Verdict:
@@ -395,3 +388,10 @@ def _combine_risks(
         columns=tuple(sorted(identifications, key=lambda entry: (-entry.separation, -entry.distinction))),
         rows_per_person=rows_per_person,
     )
+
+
+def _write_label_file(labels: pl.DataFrame, path: Path) -> None:
+    """Write all of the file or nothing: another attempt may be writing the same content at the same time."""
+    temporary = path.with_name(f".{path.name}-{uuid.uuid4().hex}")
+    labels.write_parquet(temporary)
+    os.replace(temporary, path)

@@ -56,34 +56,6 @@ def decide_assignment(published: PairTally, listed: PairTally, people: PairTally
         return NO_ASSIGNMENT
 
 
-def _decide(problem: AssignmentProblem, max_rows: int) -> str:
-    """Decide what is left by exchanges and, in the components where they fail, by bounds and a search."""
-    if not len(problem.published):
-        return ASSIGNMENT_EXISTS
-    rows = int(problem.published.count.sum())
-    in_group = _sum_by(problem.published.second, problem.published.count, problem.groups)
-    if rows > max_rows or float((in_group.astype(np.float64) ** 2).sum()) > MAX_PAIRS:
-        return ASSIGNMENT_UNDECIDED
-    exchange = ValueExchange(problem)
-    if exchange.run(MAX_FIRST_LOOKS + 8 * rows):
-        return ASSIGNMENT_EXISTS
-    undecided = False
-    parts = list(split_into_components(problem, exchange.combinations_with_excess()))
-    tightened = [compute_tight_bounds(part) for part in parts]
-    if exchange.run(min(MAX_FIRST_LOOKS + LOOKS_PER_ROW * rows, MAX_LOOKS)):
-        return ASSIGNMENT_EXISTS
-    for part, bounds in zip(parts, tightened, strict=True):
-        if bounds is None:
-            undecided = True
-            continue
-        exists = search_assignment(bounds)
-        if exists is False:
-            return NO_ASSIGNMENT
-        if exists is None and not ValueExchange(part).run(MAX_FIRST_LOOKS):
-            undecided = True
-    return ASSIGNMENT_UNDECIDED if undecided else ASSIGNMENT_EXISTS
-
-
 def is_assignment(
     published: PairTally,
     listed: PairTally,
@@ -101,34 +73,6 @@ def is_assignment(
         and _equals(listed, _count_pairs(group, value))
         and _has_room(people, _count_pairs(combination, value))
     )
-
-
-def _count_pairs(first: np.ndarray, second: np.ndarray) -> PairTally:
-    """Count equal pairs by sorting them, which costs less than `PairTally.add_up` of ones."""
-    width = max(int(second.max(initial=0)) + 1, 1)
-    keys = np.sort(first.astype(np.int64) * width + second)
-    starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])[: len(keys)])
-    return PairTally(keys[starts] // width, keys[starts] % width, np.diff(np.append(starts, len(keys))))
-
-
-def _equals(wanted: PairTally, counted: PairTally) -> bool:
-    """Tell whether two tallies, each in the order of its pairs, are the same."""
-    return (
-        np.array_equal(wanted.first, counted.first)
-        and np.array_equal(wanted.second, counted.second)
-        and np.array_equal(wanted.count, counted.count)
-    )
-
-
-def _has_room(people: PairTally, counted: PairTally) -> bool:
-    """Tell whether no pair was counted more often than people have it; pairs of `people` are in order."""
-    if not len(people) or not len(counted):
-        return not len(counted)
-    width = int(max(people.second.max(), counted.second.max())) + 1
-    keys = people.first * width + people.second
-    wanted = counted.first * width + counted.second
-    place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    return bool(((keys[place] == wanted) & (people.count[place] >= counted.count)).all())
 
 
 @dataclass(frozen=True, eq=False)
@@ -247,63 +191,6 @@ def fix_determined_people(problem: AssignmentProblem) -> AssignmentProblem:
     return problem
 
 
-def _fix_combinations(problem: AssignmentProblem) -> AssignmentProblem:
-    """Take out people of a combination who share a value, or who are all in one group."""
-    published = problem.published
-    listed = problem.listed
-    people_tally = problem.people
-    values = np.bincount(people_tally.first, minlength=problem.combinations)
-    groups = np.bincount(published.first, minlength=problem.combinations)
-    one_value = values == 1
-    one_group = (groups == 1) & (problem.spare == 0) & ~one_value
-    value = np.zeros(problem.combinations, np.int64)
-    value[people_tally.first] = people_tally.second
-    group = np.zeros(problem.combinations, np.int64)
-    group[published.first] = published.second
-    single_value_rows = one_value[published.first]
-    single_group_people = one_group[people_tally.first]
-    if not single_value_rows.any() and not single_group_people.any():
-        unpublished = groups[people_tally.first] == 0
-        return problem.replace(published, listed, people_tally.select(~unpublished)) if unpublished.any() else problem
-    fixed = one_value | one_group | (groups == 0)
-    return problem.replace(
-        published.select(~fixed[published.first]),
-        listed.take_away(
-            np.concatenate([published.second[single_value_rows], group[people_tally.first[single_group_people]]]),
-            np.concatenate([value[published.first[single_value_rows]], people_tally.second[single_group_people]]),
-            np.concatenate([published.count[single_value_rows], people_tally.count[single_group_people]]),
-        ),
-        people_tally.select(~fixed[people_tally.first]),
-    )
-
-
-def _fix_groups(problem: AssignmentProblem) -> AssignmentProblem:
-    """Take out rows of groups in which one value, or one combination, is left."""
-    published = problem.published
-    listed = problem.listed
-    people = problem.people
-    one_value = np.bincount(listed.first, minlength=problem.groups) == 1
-    one_combination = (np.bincount(published.second, minlength=problem.groups) == 1) & ~one_value
-    value = np.zeros(problem.groups, np.int64)
-    value[listed.first] = listed.second
-    combination = np.zeros(problem.groups, np.int64)
-    combination[published.second] = published.first
-    single_value_rows = one_value[published.second]
-    single_combination_entries = one_combination[listed.first]
-    if not single_value_rows.any() and not single_combination_entries.any():
-        return problem
-    fixed = one_value | one_combination
-    return problem.replace(
-        published.select(~fixed[published.second]),
-        listed.select(~fixed[listed.first]),
-        people.take_away(
-            np.concatenate([published.first[single_value_rows], combination[listed.first[single_combination_entries]]]),
-            np.concatenate([value[published.second[single_value_rows]], listed.second[single_combination_entries]]),
-            np.concatenate([published.count[single_value_rows], listed.count[single_combination_entries]]),
-        ),
-    )
-
-
 class ValueExchange:
     """Rows with values that are exchanged within groups until no combination has more rows of a value than people."""
 
@@ -376,35 +263,6 @@ class ValueExchange:
         return np.unique(self._cells[self._cells[:, 2] < 0, 0])
 
 
-def _list_possible_pairs(problem: AssignmentProblem) -> np.ndarray:
-    """List pairs of a combination and a value, as one number each: those that people have, and those of one group.
-
-    The latter are nobody's, but values may pass through them while they are exchanged; they are left out where there
-    are too many.
-    """
-    people_pairs = problem.people.first * problem.values + problem.people.second
-    starts = np.searchsorted(problem.listed.first, np.arange(problem.groups + 1))
-    row, entry = _join_rows_with_values(problem.published, starts)
-    if len(row) > MAX_PASSED_PAIRS:
-        return people_pairs
-    group_pairs = problem.published.first[row] * problem.values + problem.listed.second[entry]
-    return np.union1d(people_pairs, group_pairs)
-
-
-def _join_rows_with_values(published: PairTally, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Join each entry of `published` with each value that its group lists.
-
-    Return nothing but the length where there are too many.
-    """
-    entries = np.diff(starts)[published.second]
-    total = int(entries.sum())
-    if total > MAX_PASSED_PAIRS:
-        return np.broadcast_to(np.int64(0), total), np.broadcast_to(np.int64(0), total)
-    row = np.repeat(np.arange(len(published)), entries)
-    offset = np.arange(total) - np.repeat(np.cumsum(entries) - entries, entries)
-    return row, np.repeat(starts[published.second], entries) + offset
-
-
 def split_into_components(problem: AssignmentProblem, combinations: np.ndarray) -> Iterator[AssignmentProblem]:
     """Yield the connected parts of a problem that have some of these combinations.
 
@@ -415,22 +273,6 @@ def split_into_components(problem: AssignmentProblem, combinations: np.ndarray) 
     of_group[problem.published.second] = part[problem.published.first]
     for label in np.unique(part[combinations]).tolist():
         yield problem.select(part == label, of_group == label)
-
-
-def _label_components(problem: AssignmentProblem) -> np.ndarray:
-    """Label each combination with the least one that it is connected with."""
-    label = np.arange(problem.combinations)
-    combination = problem.published.first
-    group = problem.published.second
-    while True:
-        of_group = np.full(problem.groups, problem.combinations, np.int64)
-        np.minimum.at(of_group, group, label[combination])
-        lower = label.copy()
-        np.minimum.at(lower, combination, of_group[group])
-        lower = lower[lower]
-        if np.array_equal(lower, label):
-            return label
-        label = lower
 
 
 @dataclass(frozen=True, eq=False)
@@ -530,6 +372,164 @@ def search_assignment(bounds: AssignmentBounds) -> bool | None:
     return None
 
 
+def _decide(problem: AssignmentProblem, max_rows: int) -> str:
+    """Decide what is left by exchanges and, in the components where they fail, by bounds and a search."""
+    if not len(problem.published):
+        return ASSIGNMENT_EXISTS
+    rows = int(problem.published.count.sum())
+    in_group = _sum_by(problem.published.second, problem.published.count, problem.groups)
+    if rows > max_rows or float((in_group.astype(np.float64) ** 2).sum()) > MAX_PAIRS:
+        return ASSIGNMENT_UNDECIDED
+    exchange = ValueExchange(problem)
+    if exchange.run(MAX_FIRST_LOOKS + 8 * rows):
+        return ASSIGNMENT_EXISTS
+    undecided = False
+    parts = list(split_into_components(problem, exchange.combinations_with_excess()))
+    tightened = [compute_tight_bounds(part) for part in parts]
+    if exchange.run(min(MAX_FIRST_LOOKS + LOOKS_PER_ROW * rows, MAX_LOOKS)):
+        return ASSIGNMENT_EXISTS
+    for part, bounds in zip(parts, tightened, strict=True):
+        if bounds is None:
+            undecided = True
+            continue
+        exists = search_assignment(bounds)
+        if exists is False:
+            return NO_ASSIGNMENT
+        if exists is None and not ValueExchange(part).run(MAX_FIRST_LOOKS):
+            undecided = True
+    return ASSIGNMENT_UNDECIDED if undecided else ASSIGNMENT_EXISTS
+
+
+def _equals(wanted: PairTally, counted: PairTally) -> bool:
+    """Tell whether two tallies, each in the order of its pairs, are the same."""
+    return (
+        np.array_equal(wanted.first, counted.first)
+        and np.array_equal(wanted.second, counted.second)
+        and np.array_equal(wanted.count, counted.count)
+    )
+
+
+def _count_pairs(first: np.ndarray, second: np.ndarray) -> PairTally:
+    """Count equal pairs by sorting them, which costs less than `PairTally.add_up` of ones."""
+    width = max(int(second.max(initial=0)) + 1, 1)
+    keys = np.sort(first.astype(np.int64) * width + second)
+    starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])[: len(keys)])
+    return PairTally(keys[starts] // width, keys[starts] % width, np.diff(np.append(starts, len(keys))))
+
+
+def _has_room(people: PairTally, counted: PairTally) -> bool:
+    """Tell whether no pair was counted more often than people have it; pairs of `people` are in order."""
+    if not len(people) or not len(counted):
+        return not len(counted)
+    width = int(max(people.second.max(), counted.second.max())) + 1
+    keys = people.first * width + people.second
+    wanted = counted.first * width + counted.second
+    place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return bool(((keys[place] == wanted) & (people.count[place] >= counted.count)).all())
+
+
 def _sum_by(codes: np.ndarray, count: np.ndarray, size: int) -> np.ndarray:
     """Sum the counts of each code, in whole numbers: sums in doubles are exact below 2^53."""
     return np.bincount(codes, weights=count, minlength=size).astype(np.int64)
+
+
+def _fix_combinations(problem: AssignmentProblem) -> AssignmentProblem:
+    """Take out people of a combination who share a value, or who are all in one group."""
+    published = problem.published
+    listed = problem.listed
+    people_tally = problem.people
+    values = np.bincount(people_tally.first, minlength=problem.combinations)
+    groups = np.bincount(published.first, minlength=problem.combinations)
+    one_value = values == 1
+    one_group = (groups == 1) & (problem.spare == 0) & ~one_value
+    value = np.zeros(problem.combinations, np.int64)
+    value[people_tally.first] = people_tally.second
+    group = np.zeros(problem.combinations, np.int64)
+    group[published.first] = published.second
+    single_value_rows = one_value[published.first]
+    single_group_people = one_group[people_tally.first]
+    if not single_value_rows.any() and not single_group_people.any():
+        unpublished = groups[people_tally.first] == 0
+        return problem.replace(published, listed, people_tally.select(~unpublished)) if unpublished.any() else problem
+    fixed = one_value | one_group | (groups == 0)
+    return problem.replace(
+        published.select(~fixed[published.first]),
+        listed.take_away(
+            np.concatenate([published.second[single_value_rows], group[people_tally.first[single_group_people]]]),
+            np.concatenate([value[published.first[single_value_rows]], people_tally.second[single_group_people]]),
+            np.concatenate([published.count[single_value_rows], people_tally.count[single_group_people]]),
+        ),
+        people_tally.select(~fixed[people_tally.first]),
+    )
+
+
+def _fix_groups(problem: AssignmentProblem) -> AssignmentProblem:
+    """Take out rows of groups in which one value, or one combination, is left."""
+    published = problem.published
+    listed = problem.listed
+    people = problem.people
+    one_value = np.bincount(listed.first, minlength=problem.groups) == 1
+    one_combination = (np.bincount(published.second, minlength=problem.groups) == 1) & ~one_value
+    value = np.zeros(problem.groups, np.int64)
+    value[listed.first] = listed.second
+    combination = np.zeros(problem.groups, np.int64)
+    combination[published.second] = published.first
+    single_value_rows = one_value[published.second]
+    single_combination_entries = one_combination[listed.first]
+    if not single_value_rows.any() and not single_combination_entries.any():
+        return problem
+    fixed = one_value | one_combination
+    return problem.replace(
+        published.select(~fixed[published.second]),
+        listed.select(~fixed[listed.first]),
+        people.take_away(
+            np.concatenate([published.first[single_value_rows], combination[listed.first[single_combination_entries]]]),
+            np.concatenate([value[published.second[single_value_rows]], listed.second[single_combination_entries]]),
+            np.concatenate([published.count[single_value_rows], listed.count[single_combination_entries]]),
+        ),
+    )
+
+
+def _list_possible_pairs(problem: AssignmentProblem) -> np.ndarray:
+    """List pairs of a combination and a value, as one number each: those that people have, and those of one group.
+
+    The latter are nobody's, but values may pass through them while they are exchanged; they are left out where there
+    are too many.
+    """
+    people_pairs = problem.people.first * problem.values + problem.people.second
+    starts = np.searchsorted(problem.listed.first, np.arange(problem.groups + 1))
+    row, entry = _join_rows_with_values(problem.published, starts)
+    if len(row) > MAX_PASSED_PAIRS:
+        return people_pairs
+    group_pairs = problem.published.first[row] * problem.values + problem.listed.second[entry]
+    return np.union1d(people_pairs, group_pairs)
+
+
+def _label_components(problem: AssignmentProblem) -> np.ndarray:
+    """Label each combination with the least one that it is connected with."""
+    label = np.arange(problem.combinations)
+    combination = problem.published.first
+    group = problem.published.second
+    while True:
+        of_group = np.full(problem.groups, problem.combinations, np.int64)
+        np.minimum.at(of_group, group, label[combination])
+        lower = label.copy()
+        np.minimum.at(lower, combination, of_group[group])
+        lower = lower[lower]
+        if np.array_equal(lower, label):
+            return label
+        label = lower
+
+
+def _join_rows_with_values(published: PairTally, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Join each entry of `published` with each value that its group lists.
+
+    Return nothing but the length where there are too many.
+    """
+    entries = np.diff(starts)[published.second]
+    total = int(entries.sum())
+    if total > MAX_PASSED_PAIRS:
+        return np.broadcast_to(np.int64(0), total), np.broadcast_to(np.int64(0), total)
+    row = np.repeat(np.arange(len(published)), entries)
+    offset = np.arange(total) - np.repeat(np.cumsum(entries) - entries, entries)
+    return row, np.repeat(starts[published.second], entries) + offset

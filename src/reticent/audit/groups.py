@@ -34,8 +34,6 @@ from reticent.labels.scale import UnreadableLabel, parse_number
 _MAX_WORD = 1 << 62
 _MAX_MARKED_WORDS = 1 << 21  # words up to here are marked in an array, larger ones sorted
 _LOOKUP_ROWS = 1 << 18  # rows looked up together: fresh memory for all of them costs more than looking up
-
-
 RECOUNTED = "recounted"
 NEEDS_SOURCE = "needs source"
 FROM_PARAMETERS = "from parameters"
@@ -87,24 +85,6 @@ def take_in_pieces(table: np.ndarray, index: np.ndarray) -> np.ndarray:
     for start in range(0, len(index), _LOOKUP_ROWS):
         taken_values[start : start + _LOOKUP_ROWS] = table[index[start : start + _LOOKUP_ROWS]]
     return taken_values
-
-
-def _convert_to_integers(series: pl.Series) -> pl.Series:
-    """Convert values to non-negative integers that are equal where the values are."""
-    if series.dtype == pl.Null:
-        return pl.Series(series.name, [None] * len(series), dtype=pl.UInt32)
-    physical = series.to_physical()
-    if physical.dtype == pl.Boolean:
-        return physical.cast(pl.UInt32)
-    if physical.dtype.is_integer():
-        low, high = cast("tuple[int | None, int | None]", (physical.min(), physical.max()))
-        if low is None or high is None:
-            return pl.Series(series.name, [None] * len(series), dtype=pl.UInt32)
-        if low >= 0 and high < len(series):
-            return physical.cast(pl.UInt32)
-        if low > -_MAX_WORD and high < _MAX_WORD:
-            return physical.cast(pl.Int64) - low
-    return series.rank("dense").cast(pl.Int64)
 
 
 def pack_columns(columns: Sequence[NumberedColumn], rows: int, max_word: int = _MAX_WORD) -> np.ndarray:
@@ -186,15 +166,6 @@ class PublishedGroups:
         return GroupCounts(group, pair % m, count, values.times(self.times))
 
 
-def _count_words(words: np.ndarray, times: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distinct words in order, and how many rows have each."""
-    if times is None:
-        distinct, count = np.unique(words, return_counts=True)
-        return distinct, count.astype(np.int64)
-    distinct, code = np.unique(words, return_inverse=True)
-    return distinct, np.bincount(code, weights=times, minlength=len(distinct)).astype(np.int64)
-
-
 def group_rows(
     columns: Sequence[NumberedColumn], rows: int, times: np.ndarray | None = None, max_word: int = _MAX_WORD
 ) -> PublishedGroups:
@@ -257,23 +228,6 @@ def make_sensitive_column(column: ColumnEntry, counted: list[GroupCounts], order
     return SensitiveColumn(column.name, counted, paths, positions=_find_positions(column, ordered))
 
 
-def _find_positions(column: ColumnEntry, distinct: pl.Series) -> list[Fraction | None] | None:
-    """Find the position of each value: numbers as they are written, dates in their unit, ordered values by rank."""
-    if column.type == "numeric":
-        try:
-            return [None if text is None else parse_fraction(text) for text in distinct.cast(pl.String).to_list()]
-        except (ValueError, ArithmeticError):
-            raise BundleDamaged(
-                f"Column {column.name!r} is numeric and holds what is no finite number, or one of too many digits."
-            ) from None
-    if column.type == "date":
-        return [None if unit is None else Fraction(unit) for unit in distinct.to_physical().to_list()]
-    if column.type == "ordinal":
-        place = {text: Fraction(i) for i, text in enumerate(column.order or ())}
-        return [None if text is None else place[text] for text in distinct.cast(pl.String).to_list()]
-    return None
-
-
 def rank_values(column: ColumnEntry, distinct: pl.Series) -> tuple[np.ndarray, Hierarchy | None]:
     """Rank each value that occurs in the order of its domain, null last; also return the column's hierarchy.
 
@@ -305,17 +259,6 @@ def rank_in_order(distinct: pl.Series) -> np.ndarray:
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
     return rank
-
-
-def _find_listed_ranks(
-    column: ColumnEntry, rank_of_text: Mapping[str, int], texts: Sequence[str | None]
-) -> list[int | None]:
-    lacking = sum(text is not None and text not in rank_of_text for text in texts)
-    if lacking:
-        raise BundleDamaged(
-            f"Column {column.name!r} holds {pluralize(lacking, 'value')} that its schema does not list."
-        )
-    return [None if text is None else rank_of_text[text] for text in texts]
 
 
 def find_paths(tree: Hierarchy, texts: Sequence[str | None]) -> np.ndarray:
@@ -489,3 +432,58 @@ class Evidence:
             "A promise names no sensitive column of the table.",
             why=f"{pluralize(len(self.sensitive), 'column', 'is', 'are')} sensitive.",
         )
+
+
+def _convert_to_integers(series: pl.Series) -> pl.Series:
+    """Convert values to non-negative integers that are equal where the values are."""
+    if series.dtype == pl.Null:
+        return pl.Series(series.name, [None] * len(series), dtype=pl.UInt32)
+    physical = series.to_physical()
+    if physical.dtype == pl.Boolean:
+        return physical.cast(pl.UInt32)
+    if physical.dtype.is_integer():
+        low, high = cast("tuple[int | None, int | None]", (physical.min(), physical.max()))
+        if low is None or high is None:
+            return pl.Series(series.name, [None] * len(series), dtype=pl.UInt32)
+        if low >= 0 and high < len(series):
+            return physical.cast(pl.UInt32)
+        if low > -_MAX_WORD and high < _MAX_WORD:
+            return physical.cast(pl.Int64) - low
+    return series.rank("dense").cast(pl.Int64)
+
+
+def _count_words(words: np.ndarray, times: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """Return the distinct words in order, and how many rows have each."""
+    if times is None:
+        distinct, count = np.unique(words, return_counts=True)
+        return distinct, count.astype(np.int64)
+    distinct, code = np.unique(words, return_inverse=True)
+    return distinct, np.bincount(code, weights=times, minlength=len(distinct)).astype(np.int64)
+
+
+def _find_positions(column: ColumnEntry, distinct: pl.Series) -> list[Fraction | None] | None:
+    """Find the position of each value: numbers as they are written, dates in their unit, ordered values by rank."""
+    if column.type == "numeric":
+        try:
+            return [None if text is None else parse_fraction(text) for text in distinct.cast(pl.String).to_list()]
+        except (ValueError, ArithmeticError):
+            raise BundleDamaged(
+                f"Column {column.name!r} is numeric and holds what is no finite number, or one of too many digits."
+            ) from None
+    if column.type == "date":
+        return [None if unit is None else Fraction(unit) for unit in distinct.to_physical().to_list()]
+    if column.type == "ordinal":
+        place = {text: Fraction(i) for i, text in enumerate(column.order or ())}
+        return [None if text is None else place[text] for text in distinct.cast(pl.String).to_list()]
+    return None
+
+
+def _find_listed_ranks(
+    column: ColumnEntry, rank_of_text: Mapping[str, int], texts: Sequence[str | None]
+) -> list[int | None]:
+    lacking = sum(text is not None and text not in rank_of_text for text in texts)
+    if lacking:
+        raise BundleDamaged(
+            f"Column {column.name!r} holds {pluralize(lacking, 'value')} that its schema does not list."
+        )
+    return [None if text is None else rank_of_text[text] for text in texts]

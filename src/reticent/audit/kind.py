@@ -52,8 +52,6 @@ from reticent.format.manifest import Manifest
 from reticent.release.kind import find_data_files, list_schemas
 
 EXACT_QUASI_NOTE = "quasi-identifiers are published as they are: k is 1 wherever a combination is unique, and that is no fault of this kind"
-
-
 MEASURES_WORST_WHEN_LEAST = {"k-anonymity", "distinct-l-diversity", "probabilistic-l-diversity", "entropy-l-diversity"}
 
 
@@ -264,14 +262,6 @@ def list_third_party_notes(recount: RecomputedRelease) -> list[str]:
     return notes
 
 
-def _count_hidden_rows(recount: RecomputedRelease) -> int:
-    """Count the rows that show a star in every quasi-identifier."""
-    if not recount.subject.quasi:
-        return 0
-    is_hidden = pl.all_horizontal((pl.col(entry.name) == ANY_LABEL).fill_null(False) for entry in recount.subject.quasi)
-    return int(recount.frame.select(is_hidden.alias("x")).to_series().sum())
-
-
 def measure_column(column: SensitiveColumn) -> dict[str, Any]:
     """Measure everything a sensitive column achieves, by the measures' names; None where no parameter would hold."""
     views = column.views
@@ -301,3 +291,11 @@ def find_worst_measures(tables: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         values = [table[name] for table in tables if name in table]
         worst[name] = None if None in values else (min if name in MEASURES_WORST_WHEN_LEAST else max)(values)
     return worst
+
+
+def _count_hidden_rows(recount: RecomputedRelease) -> int:
+    """Count the rows that show a star in every quasi-identifier."""
+    if not recount.subject.quasi:
+        return 0
+    is_hidden = pl.all_horizontal((pl.col(entry.name) == ANY_LABEL).fill_null(False) for entry in recount.subject.quasi)
+    return int(recount.frame.select(is_hidden.alias("x")).to_series().sum())

@@ -163,189 +163,6 @@ def find_leaks(
     return leaks + lookup.leaks() + [Leak(name, file, counts[file, name]) for file, name in leak_places]
 
 
-def _list_shown_and_withheld_texts(
-    recount: RecomputedRelease, source: SourceComparison, published_values: Mapping[str, pl.Series]
-) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
-    """List the texts that quasi-identifying and sensitive columns may show, and those that they must not."""
-    shown_texts = {}
-    withheld = {}
-    for entry in recount.subject.columns:
-        if entry.role == Role.INSENSITIVE:
-            continue
-        name = entry.name
-        values = source.values(name)[0]
-        published = list_texts(recount.column(name))
-        shown_texts[name] = published
-        if entry.role == Role.QUASI:
-            shown_texts[name] = list_texts(published_values[name]) - _list_hidden_values(entry, values)
-        explained = shown_texts[name] | _list_declared_values(entry) | published | recount.explained
-        withheld[name] = list_texts(values) - explained
-        if entry.role == Role.SENSITIVE:
-            withheld[name] -= _find_other_spellings(entry, values, published)
-        if entry.labels is not None:
-            moved = _list_moved_ends(recount, entry)
-            withheld[name] -= moved
-            shown_texts[name] = shown_texts[name] | {end for end in moved if _is_round(end)}
-    return shown_texts, withheld
-
-
-def _is_round(end: str) -> bool:
-    """Whether an end of a range reveals nothing but its grid: a number of few digits, the first or last day of a month.
-
-    Another column may hold the same by chance. An end of many digits is no evidence of a grid, and is searched.
-    """
-    try:
-        day = date.fromisoformat(end)
-        return day.day == 1 or (day + timedelta(days=1)).day == 1
-    except (ValueError, OverflowError):
-        place = _parse_end(end)
-    if place is None:
-        return False
-    digits = [f"{abs(number):f}".replace(".", "").strip("0") for number in _list_neighbours(place)]
-    return any(len(text) <= MAX_ROUND_DIGITS for text in digits)
-
-
-def _list_neighbours(place: Fraction) -> list[Decimal]:
-    """List a number and, of a whole one, the next: a range of whole numbers ends before the next step begins."""
-    numerator, denominator = as_ratio(place)
-    number = Decimal(numerator) / Decimal(denominator)
-    return [number, number + 1] if is_whole(place) else [number]
-
-
-def _find_other_spellings(entry: ColumnEntry, values: pl.Series, published: set[str]) -> set[str]:
-    """Find the texts of source values that are published in another spelling: as numbers, dates or truth values."""
-    converted = convert_source(values.rename(entry.name).to_frame(), [entry]).frame[entry.name].cast(pl.String)
-    return list_texts(values.filter(converted.is_in(list(published)).fill_null(False)))
-
-
-def _search_folder(
-    recount: RecomputedRelease,
-    source: SourceComparison,
-    path: Path | None,
-    secret: Mapping[str, set[str]],
-    shown_texts: Mapping[str, set[str]],
-) -> Iterator[tuple[str, str, int]]:
-    """Yield (file, column, values) for secret texts that are in the folder and are not explained by what it may show."""
-    needles = TextSearch(text for column_texts in secret.values() for text in column_texts)
-    if path is None or not len(needles):
-        return
-    subject = recount.subject
-    needles.ignore_found_in("\n".join([*_list_explained_texts(subject, shown_texts), *recount.explained]).encode())
-    for piece in source.spell_out([entry.name for entry in subject.find_columns_with_role(Role.INSENSITIVE)]):
-        if len(needles):
-            needles.ignore_found_in(piece.encode())
-    if not len(needles):
-        return
-    hits: dict[str, set[str]] = {}
-    for window in _read_windows(subject, path, needles.longest):
-        present = needles.find_in(window.data, window.min_bytes)
-        if window.is_text:
-            present = {text for text in present if stands_alone(text, window.data, window.begins, window.ends)}
-        hits.setdefault(window.file, set()).update(present)
-    for file, present in hits.items():
-        for name, texts in secret.items():
-            if leaked := texts & present:
-                yield file, name, len(leaked)
-
-
-def _list_hidden_values(entry: ColumnEntry, values: pl.Series) -> set[str]:
-    """List the values of a column beyond its top or bottom: they are published as the bound."""
-    if entry.top is None and entry.bottom is None:
-        return set()
-    distinct = values.unique().drop_nulls()
-    return list_texts(distinct.filter(mask_beyond_ends(entry, distinct)))
-
-
-def _read_windows(subject: Subject, path: Path, longest: int) -> Iterable[ByteWindow]:
-    """Read all bytes of a release folder, or of a file of another tool."""
-    if subject.manifest is None:
-        return read_file_windows(path, longest)
-    return read_folder_windows(path, subject.manifest, longest)
-
-
-def _list_declared_values(entry: ColumnEntry) -> set[str]:
-    """List the values that the steward's hierarchy or order names: they are published, whether or not anybody has them."""
-    return {text for row in entry.hierarchy or () for text in row} | set(entry.order or ())
-
-
-def _list_explained_texts(subject: Subject, shown_texts: Mapping[str, set[str]]) -> list[str]:
-    """List the texts that the release may show."""
-    explained = [entry.name for entry in subject.columns]
-    explained += [text for texts in shown_texts.values() for text in texts]
-    explained += [text for entry in subject.columns for text in _list_declared_values(entry)]
-    explained += [
-        word for entry in subject.columns for word in (entry.role, entry.type, entry.dtype, "null", "missing")
-    ]
-    return explained + _MANIFEST_WORDS
-
-
-def _find_withheld_values(
-    recount: RecomputedRelease, source: SourceComparison, withheld: Mapping[str, set[str]]
-) -> list[Leak]:
-    """Find values that only withheld rows have: in labels, in the manifest, in dictionaries and statistics."""
-    leaks = []
-    path = recount.subject.path
-    for entry in recount.subject.columns:
-        if entry.role == Role.QUASI:
-            name = entry.name
-            stated = {str(text) for text in [*(entry.domain or ()), *(entry.values or ())]}
-            for place, texts in (("data", _list_shown_members(recount, name)), ("manifest.json", stated)):
-                if leaked := withheld[name] & texts:
-                    leaks.append(Leak(name, place, len(leaked)))
-    if path is not None:
-        for file in _list_data_files(recount.subject, path):
-            if file.suffix in (".parquet", ".pq"):
-                leaks += find_unused_values(recount, source, file)
-    return leaks
-
-
-def _list_data_files(subject: Subject, path: Path) -> list[DataFile]:
-    """List the files that hold rows; a table of another tool is one file or a folder of them."""
-    if subject.manifest is not None:
-        files = find_data_files(path, subject.manifest)
-        return [files[name] for name in sorted(files)]
-    return [DataFile.from_path(file) for file in ([path] if path.is_file() else sorted(path.glob("*.parquet")))]
-
-
-def _list_shown_members(recount: RecomputedRelease, name: str) -> set[str]:
-    """List the ends and members of a column's labels; an exact value is its own member."""
-    if not recount.labelled:
-        return set()
-    labels = recount.frame[name].unique().drop_nulls()
-    return {text for label in labels if label != ANY_LABEL for text in _parse_label(label)[1]}
-
-
-def _list_moved_ends(recount: RecomputedRelease, entry: ColumnEntry) -> set[str]:
-    """List ends of ranges that were rounded or moved: they are nobody's value, unless by chance.
-
-    Ends of the domain are among them only where a range ends there.
-    """
-    if not recount.labelled:
-        return set()
-    parsed = [_parse_label(label) for label in recount.frame[entry.name].unique().drop_nulls() if label != ANY_LABEL]
-    ends = {end for form, members in parsed if form == "range" for end in members}
-    if entry.type != "numeric":
-        return ends
-    places = set(map(_parse_end, ends))  # the label's 90 is the manifest's 90.0
-    return ends | {str(end) for end in entry.domain or () if _parse_end(end) in places}
-
-
-def _parse_end(end: Any) -> Fraction | None:
-    """Parse an end of a range as a number; None where it is none."""
-    try:
-        return parse_fraction(end)
-    except (ValueError, ArithmeticError):
-        return None
-
-
-def _parse_label(label: str) -> tuple[str, tuple[str, ...]]:
-    """Parse a label to its form and members; a label that cannot be read has none."""
-    try:
-        return parse_label(label)
-    except ValueError:
-        return "", ()
-
-
 def find_unused_values(recount: RecomputedRelease, source: SourceComparison, file: DataFile) -> list[Leak]:
     """Find, for each column of a Parquet file, values of its dictionaries and statistics that none of its rows has."""
     if file.name in recount.other_tables:
@@ -361,76 +178,6 @@ def find_unused_values(recount: RecomputedRelease, source: SourceComparison, fil
         if extra := _find_extra_values(entries.get(name, set()), ends.get(name, set()), pieces):
             leaks += _locate_unused_values(file.paths, name, extra)
     return sorted(leaks, key=lambda leak: leak.file)
-
-
-def _read_stored_values(paths: Sequence[Path], names: Collection[str]) -> tuple[ColumnValues, ColumnValues]:
-    """Read the entries of dictionaries, and the ends in statistics, by column."""
-    import pyarrow.parquet as pq
-
-    entries: ColumnValues = {}
-    ends: ColumnValues = {}
-    for path in paths:
-        for page in read_dictionary_pages(path):
-            if page.column in names:
-                entries.setdefault(page.column, set()).update(page.entries())
-        metadata = pq.read_metadata(path)
-        for group in range(metadata.num_row_groups):
-            for column in range(metadata.num_columns):
-                chunk = metadata.row_group(group).column(column)
-                if chunk.path_in_schema in names and chunk.statistics is not None and chunk.statistics.has_min_max:
-                    ends.setdefault(chunk.path_in_schema, set()).update({chunk.statistics.min, chunk.statistics.max})
-    return entries, ends
-
-
-def _locate_unused_values(paths: Sequence[Path], name: str, extra: set[Any]) -> list[Leak]:
-    """Find the files that contain the values that no row has."""
-    if len(paths) == 1:
-        return [Leak(name, paths[0].name, len(extra))]
-    leaks = []
-    for path in paths:
-        entries, ends = _read_stored_values([path], [name])
-        if extra_in_file := extra & (entries.get(name, set()) | ends.get(name, set())):
-            leaks.append(Leak(name, path.name, len(extra_in_file)))
-    return leaks
-
-
-def _find_extra_values(entries: set[Any], ends: set[Any], pieces: Iterator[pl.Series]) -> set[Any]:
-    """Return the entries and ends that are left when the values of all pieces of the column are taken away."""
-    for piece in pieces:
-        values = piece.drop_nulls().unique()
-        if values.dtype == pl.String:  # labels; a plain table may hold them as numbers
-            texts = set(values.to_list())
-            entries = {entry for entry in entries if _format_stored_value(entry) not in texts}
-            ends = {end for end in ends if _format_stored_value(end) not in texts}
-        else:
-            entries = entries - _convert_to_stored(values)
-            ends = ends - set(values.to_list())
-        if not entries and not ends:
-            break
-    return entries | ends
-
-
-def _format_stored_value(stored: Any) -> str:
-    return stored.decode(errors="replace") if isinstance(stored, bytes) else str(stored)
-
-
-def _convert_to_stored(values: pl.Series) -> set[Any]:
-    """Convert values to the form in which Parquet stores them: unsigned integers in the bits of signed ones."""
-    width = 64 if values.dtype == pl.UInt64 else 0
-    if values.dtype == pl.UInt32:
-        width = 32
-    integers = values.to_physical().to_list()
-    return {value - (value >> (width - 1) << width) for value in integers} if width else set(integers)
-
-
-@dataclass(eq=False)
-class _HiddenColumn:
-    """Facts on a source column that is not published, from one part of its values after another."""
-
-    distinct: int = 0
-    declared: set[str] = field(default_factory=set)  # its values that are declared texts
-    inside: set[str] = field(default_factory=set)  # its values that are part of longer declared texts
-    numerals: dict[int, int] = field(default_factory=dict)  # how many of its values are numerals of a length
 
 
 class LabelLookup:
@@ -489,6 +236,134 @@ class LabelLookup:
         return people & list_texts(values.filter(pl.Series(times <= rows_per_person)))
 
 
+def _list_shown_and_withheld_texts(
+    recount: RecomputedRelease, source: SourceComparison, published_values: Mapping[str, pl.Series]
+) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
+    """List the texts that quasi-identifying and sensitive columns may show, and those that they must not."""
+    shown_texts = {}
+    withheld = {}
+    for entry in recount.subject.columns:
+        if entry.role == Role.INSENSITIVE:
+            continue
+        name = entry.name
+        values = source.values(name)[0]
+        published = list_texts(recount.column(name))
+        shown_texts[name] = published
+        if entry.role == Role.QUASI:
+            shown_texts[name] = list_texts(published_values[name]) - _list_hidden_values(entry, values)
+        explained = shown_texts[name] | _list_declared_values(entry) | published | recount.explained
+        withheld[name] = list_texts(values) - explained
+        if entry.role == Role.SENSITIVE:
+            withheld[name] -= _find_other_spellings(entry, values, published)
+        if entry.labels is not None:
+            moved = _list_moved_ends(recount, entry)
+            withheld[name] -= moved
+            shown_texts[name] = shown_texts[name] | {end for end in moved if _is_round(end)}
+    return shown_texts, withheld
+
+
+def _find_withheld_values(
+    recount: RecomputedRelease, source: SourceComparison, withheld: Mapping[str, set[str]]
+) -> list[Leak]:
+    """Find values that only withheld rows have: in labels, in the manifest, in dictionaries and statistics."""
+    leaks = []
+    path = recount.subject.path
+    for entry in recount.subject.columns:
+        if entry.role == Role.QUASI:
+            name = entry.name
+            stated = {str(text) for text in [*(entry.domain or ()), *(entry.values or ())]}
+            for place, texts in (("data", _list_shown_members(recount, name)), ("manifest.json", stated)):
+                if leaked := withheld[name] & texts:
+                    leaks.append(Leak(name, place, len(leaked)))
+    if path is not None:
+        for file in _list_data_files(recount.subject, path):
+            if file.suffix in (".parquet", ".pq"):
+                leaks += find_unused_values(recount, source, file)
+    return leaks
+
+
+def _list_declared_values(entry: ColumnEntry) -> set[str]:
+    """List the values that the steward's hierarchy or order names: they are published, whether or not anybody has them."""
+    return {text for row in entry.hierarchy or () for text in row} | set(entry.order or ())
+
+
+def _search_folder(
+    recount: RecomputedRelease,
+    source: SourceComparison,
+    path: Path | None,
+    secret: Mapping[str, set[str]],
+    shown_texts: Mapping[str, set[str]],
+) -> Iterator[tuple[str, str, int]]:
+    """Yield (file, column, values) for secret texts that are in the folder and are not explained by what it may show."""
+    needles = TextSearch(text for column_texts in secret.values() for text in column_texts)
+    if path is None or not len(needles):
+        return
+    subject = recount.subject
+    needles.ignore_found_in("\n".join([*_list_explained_texts(subject, shown_texts), *recount.explained]).encode())
+    for piece in source.spell_out([entry.name for entry in subject.find_columns_with_role(Role.INSENSITIVE)]):
+        if len(needles):
+            needles.ignore_found_in(piece.encode())
+    if not len(needles):
+        return
+    hits: dict[str, set[str]] = {}
+    for window in _read_windows(subject, path, needles.longest):
+        present = needles.find_in(window.data, window.min_bytes)
+        if window.is_text:
+            present = {text for text in present if stands_alone(text, window.data, window.begins, window.ends)}
+        hits.setdefault(window.file, set()).update(present)
+    for file, present in hits.items():
+        for name, texts in secret.items():
+            if leaked := texts & present:
+                yield file, name, len(leaked)
+
+
+def _read_stored_values(paths: Sequence[Path], names: Collection[str]) -> tuple[ColumnValues, ColumnValues]:
+    """Read the entries of dictionaries, and the ends in statistics, by column."""
+    import pyarrow.parquet as pq
+
+    entries: ColumnValues = {}
+    ends: ColumnValues = {}
+    for path in paths:
+        for page in read_dictionary_pages(path):
+            if page.column in names:
+                entries.setdefault(page.column, set()).update(page.entries())
+        metadata = pq.read_metadata(path)
+        for group in range(metadata.num_row_groups):
+            for column in range(metadata.num_columns):
+                chunk = metadata.row_group(group).column(column)
+                if chunk.path_in_schema in names and chunk.statistics is not None and chunk.statistics.has_min_max:
+                    ends.setdefault(chunk.path_in_schema, set()).update({chunk.statistics.min, chunk.statistics.max})
+    return entries, ends
+
+
+def _find_extra_values(entries: set[Any], ends: set[Any], pieces: Iterator[pl.Series]) -> set[Any]:
+    """Return the entries and ends that are left when the values of all pieces of the column are taken away."""
+    for piece in pieces:
+        values = piece.drop_nulls().unique()
+        if values.dtype == pl.String:  # labels; a plain table may hold them as numbers
+            texts = set(values.to_list())
+            entries = {entry for entry in entries if _format_stored_value(entry) not in texts}
+            ends = {end for end in ends if _format_stored_value(end) not in texts}
+        else:
+            entries = entries - _convert_to_stored(values)
+            ends = ends - set(values.to_list())
+        if not entries and not ends:
+            break
+    return entries | ends
+
+
+def _locate_unused_values(paths: Sequence[Path], name: str, extra: set[Any]) -> list[Leak]:
+    """Find the files that contain the values that no row has."""
+    if len(paths) == 1:
+        return [Leak(name, paths[0].name, len(extra))]
+    leaks = []
+    for path in paths:
+        entries, ends = _read_stored_values([path], [name])
+        if extra_in_file := extra & (entries.get(name, set()) | ends.get(name, set())):
+            leaks.append(Leak(name, path.name, len(extra_in_file)))
+    return leaks
+
+
 def _list_declared_texts(recount: RecomputedRelease, source: SourceComparison) -> tuple[set[str], set[str]]:
     """List all texts of hierarchies, orders and domains; and those that no source row has in the column itself."""
     subject = recount.subject
@@ -525,3 +400,128 @@ def _list_word_runs(text: str) -> Iterator[str]:
             part = " ".join(words[first:last]).strip(",;:()[]{}<>\"'/|")
             if len(part) >= MIN_INNER_TEXT_LENGTH and part != text:
                 yield part
+
+
+@dataclass(eq=False)
+class _HiddenColumn:
+    """Facts on a source column that is not published, from one part of its values after another."""
+
+    distinct: int = 0
+    declared: set[str] = field(default_factory=set)  # its values that are declared texts
+    inside: set[str] = field(default_factory=set)  # its values that are part of longer declared texts
+    numerals: dict[int, int] = field(default_factory=dict)  # how many of its values are numerals of a length
+
+
+def _list_hidden_values(entry: ColumnEntry, values: pl.Series) -> set[str]:
+    """List the values of a column beyond its top or bottom: they are published as the bound."""
+    if entry.top is None and entry.bottom is None:
+        return set()
+    distinct = values.unique().drop_nulls()
+    return list_texts(distinct.filter(mask_beyond_ends(entry, distinct)))
+
+
+def _find_other_spellings(entry: ColumnEntry, values: pl.Series, published: set[str]) -> set[str]:
+    """Find the texts of source values that are published in another spelling: as numbers, dates or truth values."""
+    converted = convert_source(values.rename(entry.name).to_frame(), [entry]).frame[entry.name].cast(pl.String)
+    return list_texts(values.filter(converted.is_in(list(published)).fill_null(False)))
+
+
+def _list_moved_ends(recount: RecomputedRelease, entry: ColumnEntry) -> set[str]:
+    """List ends of ranges that were rounded or moved: they are nobody's value, unless by chance.
+
+    Ends of the domain are among them only where a range ends there.
+    """
+    if not recount.labelled:
+        return set()
+    parsed = [_parse_label(label) for label in recount.frame[entry.name].unique().drop_nulls() if label != ANY_LABEL]
+    ends = {end for form, members in parsed if form == "range" for end in members}
+    if entry.type != "numeric":
+        return ends
+    places = set(map(_parse_end, ends))  # the label's 90 is the manifest's 90.0
+    return ends | {str(end) for end in entry.domain or () if _parse_end(end) in places}
+
+
+def _is_round(end: str) -> bool:
+    """Whether an end of a range reveals nothing but its grid: a number of few digits, the first or last day of a month.
+
+    Another column may hold the same by chance. An end of many digits is no evidence of a grid, and is searched.
+    """
+    try:
+        day = date.fromisoformat(end)
+        return day.day == 1 or (day + timedelta(days=1)).day == 1
+    except (ValueError, OverflowError):
+        place = _parse_end(end)
+    if place is None:
+        return False
+    digits = [f"{abs(number):f}".replace(".", "").strip("0") for number in _list_neighbours(place)]
+    return any(len(text) <= MAX_ROUND_DIGITS for text in digits)
+
+
+def _list_shown_members(recount: RecomputedRelease, name: str) -> set[str]:
+    """List the ends and members of a column's labels; an exact value is its own member."""
+    if not recount.labelled:
+        return set()
+    labels = recount.frame[name].unique().drop_nulls()
+    return {text for label in labels if label != ANY_LABEL for text in _parse_label(label)[1]}
+
+
+def _list_data_files(subject: Subject, path: Path) -> list[DataFile]:
+    """List the files that hold rows; a table of another tool is one file or a folder of them."""
+    if subject.manifest is not None:
+        files = find_data_files(path, subject.manifest)
+        return [files[name] for name in sorted(files)]
+    return [DataFile.from_path(file) for file in ([path] if path.is_file() else sorted(path.glob("*.parquet")))]
+
+
+def _list_explained_texts(subject: Subject, shown_texts: Mapping[str, set[str]]) -> list[str]:
+    """List the texts that the release may show."""
+    explained = [entry.name for entry in subject.columns]
+    explained += [text for texts in shown_texts.values() for text in texts]
+    explained += [text for entry in subject.columns for text in _list_declared_values(entry)]
+    explained += [
+        word for entry in subject.columns for word in (entry.role, entry.type, entry.dtype, "null", "missing")
+    ]
+    return explained + _MANIFEST_WORDS
+
+
+def _read_windows(subject: Subject, path: Path, longest: int) -> Iterable[ByteWindow]:
+    """Read all bytes of a release folder, or of a file of another tool."""
+    if subject.manifest is None:
+        return read_file_windows(path, longest)
+    return read_folder_windows(path, subject.manifest, longest)
+
+
+def _format_stored_value(stored: Any) -> str:
+    return stored.decode(errors="replace") if isinstance(stored, bytes) else str(stored)
+
+
+def _convert_to_stored(values: pl.Series) -> set[Any]:
+    """Convert values to the form in which Parquet stores them: unsigned integers in the bits of signed ones."""
+    width = 64 if values.dtype == pl.UInt64 else 0
+    if values.dtype == pl.UInt32:
+        width = 32
+    integers = values.to_physical().to_list()
+    return {value - (value >> (width - 1) << width) for value in integers} if width else set(integers)
+
+
+def _parse_label(label: str) -> tuple[str, tuple[str, ...]]:
+    """Parse a label to its form and members; a label that cannot be read has none."""
+    try:
+        return parse_label(label)
+    except ValueError:
+        return "", ()
+
+
+def _parse_end(end: Any) -> Fraction | None:
+    """Parse an end of a range as a number; None where it is none."""
+    try:
+        return parse_fraction(end)
+    except (ValueError, ArithmeticError):
+        return None
+
+
+def _list_neighbours(place: Fraction) -> list[Decimal]:
+    """List a number and, of a whole one, the next: a range of whole numbers ends before the next step begins."""
+    numerator, denominator = as_ratio(place)
+    number = Decimal(numerator) / Decimal(denominator)
+    return [number, number + 1] if is_whole(place) else [number]

@@ -56,30 +56,6 @@ def find_noncanonical_files(folder: Path, manifest: Manifest) -> tuple[str, ...]
     return tuple(names)
 
 
-def _find_formula_statement(files: dict[DataFile, Schema]) -> str | None:
-    """Determine what the manifest must state about texts that look like formulas."""
-    pieces = (piece for file, schema in files.items() for piece in read_batches(file, schema, BATCH_ROWS))
-    return FORMULAS_PRESENT if any(contains_formula(piece.get_columns()) for piece in pieces) else None
-
-
-def _is_canonical_csv(part: DataFile, schema: Schema, quote: bool) -> bool:
-    """Whether the bytes of a file are those that the writer makes of its rows, written once more piece by piece."""
-    header = 0
-    with open(part.paths[0], "rb") as handle:
-        for piece in read_batches(part, schema, BATCH_ROWS):
-            written_bytes = _write_csv_bytes(piece, quote)[header:]
-            if handle.read(len(written_bytes)) != written_bytes:
-                return False
-            header = header or len(_write_csv_bytes(piece.head(0), quote))
-        return not handle.read(1)
-
-
-def _write_csv_bytes(rows: pl.DataFrame, quote: bool) -> bytes:
-    buffer = io.BytesIO()
-    write_csv(buffer, rows, quote=quote)
-    return buffer.getvalue()
-
-
 def find_disagreements(subject: Subject, job: Any) -> tuple[str, ...]:
     """List how the manifest differs from the job: in promises, method, stages, and in what is declared about columns."""
     disagreements = []
@@ -98,72 +74,6 @@ def find_disagreements(subject: Subject, job: Any) -> tuple[str, ...]:
         if column is not None:
             disagreements += _find_column_disagreements(entry, column, subject)
     return tuple(disagreements)
-
-
-def _find_column_disagreements(entry: ColumnEntry, column: Any, subject: Subject) -> list[str]:
-    """List how a column of the manifest differs from what the job declares about it."""
-    disagreements = []
-    if column.format != entry.format:
-        disagreements.append(f"column {entry.name!r} is read by another format than in the job")
-    has_wider_labels = column.labels is not None and column.labels.style in ("snapped", "padded")
-    if has_wider_labels and entry.labels != column.labels.to_plain():
-        disagreements.append(f"the labels of {entry.name!r} are not those that the job asks for")
-    both_declare = column.domain is not None and entry.domain
-    if both_declare and _normalize_value(list(column.domain)) != _normalize_value(entry.domain):
-        disagreements.append(f"the domain of {entry.name!r} is not the job's")
-    if entry.role == Role.SENSITIVE and not _is_same_domain(column, subject):
-        disagreements.append(f"the domain of {entry.name!r} is not the job's")
-    if column.role != entry.role:
-        disagreements.append(f"column {entry.name!r} has another role than in the job")
-    elif entry.role != Role.INSENSITIVE and _is_given_hierarchy(column.hierarchy) and entry.hierarchy is not None:
-        tree = Hierarchy.of(column.hierarchy, entry.name).rows()
-        if sorted(tree) != sorted(entry.hierarchy):
-            disagreements.append(f"the hierarchy of {entry.name!r} is not the job's")
-    elif entry.role == Role.SENSITIVE and _is_given_hierarchy(column.hierarchy) and entry.type == "categorical":
-        disagreements.append(f"the hierarchy of {entry.name!r} is missing")
-    return disagreements
-
-
-def _is_same_domain(column: Any, subject: Subject) -> bool:
-    """Whether a sampled release draws from the list of values that the job declares for its sensitive column."""
-    if subject.manifest is None or column.domain is None or "domain" in subject.manifest.method.parameters:
-        return True
-    drawn_from = subject.manifest.own.get("domain")
-    if drawn_from is None:
-        return True
-    if column.hierarchy is not None or column.order is not None:
-        return True
-    if is_numeric_range(column.domain):
-        lowest, highest = (int(end) for end in column.domain)
-        return len(drawn_from) == highest - lowest + 1 and {str(lowest), str(highest)} <= set(drawn_from)
-    return sorted(column.domain) == sorted(drawn_from)
-
-
-def _is_given_hierarchy(hierarchy: Any) -> bool:
-    """Whether the steward gave the hierarchy; one that is built from data is cut down to what is published."""
-    return hierarchy is not None and not isinstance(hierarchy, dict)
-
-
-def _normalize_parameters(parameters: Any) -> dict[str, Any]:
-    return {
-        name: _normalize_value(value)
-        for name, value in parameters.items()
-        if name != "population" and value is not None
-    }
-
-
-def _normalize_value(value: Any) -> Any:
-    """Convert a parameter to one form, however it is written: a number as a fraction, a path as its last part."""
-    if isinstance(value, Mapping):
-        return {str(name): _normalize_value(entry) for name, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [_normalize_value(entry) for entry in value]
-    if isinstance(value, Path):
-        return value.name
-    try:
-        return str(value) if isinstance(value, bool) else Fraction(str(value))
-    except (ValueError, ZeroDivisionError):
-        return str(value)
 
 
 def require_described_columns(recount: RecomputedRelease, *, bytes: bool) -> None:
@@ -193,12 +103,54 @@ def require_described_columns(recount: RecomputedRelease, *, bytes: bool) -> Non
         )
 
 
-def _make_description_error(entry: ColumnEntry, why: str) -> BundleDamaged:
-    return BundleDamaged(
-        f"The manifest does not describe column {entry.name!r} as it is published.",
-        why=f"The reason: {why}.",
-        attempt="getting the folder again from its publisher.",
-    )
+def _find_formula_statement(files: dict[DataFile, Schema]) -> str | None:
+    """Determine what the manifest must state about texts that look like formulas."""
+    pieces = (piece for file, schema in files.items() for piece in read_batches(file, schema, BATCH_ROWS))
+    return FORMULAS_PRESENT if any(contains_formula(piece.get_columns()) for piece in pieces) else None
+
+
+def _is_canonical_csv(part: DataFile, schema: Schema, quote: bool) -> bool:
+    """Whether the bytes of a file are those that the writer makes of its rows, written once more piece by piece."""
+    header = 0
+    with open(part.paths[0], "rb") as handle:
+        for piece in read_batches(part, schema, BATCH_ROWS):
+            written_bytes = _write_csv_bytes(piece, quote)[header:]
+            if handle.read(len(written_bytes)) != written_bytes:
+                return False
+            header = header or len(_write_csv_bytes(piece.head(0), quote))
+        return not handle.read(1)
+
+
+def _normalize_parameters(parameters: Any) -> dict[str, Any]:
+    return {
+        name: _normalize_value(value)
+        for name, value in parameters.items()
+        if name != "population" and value is not None
+    }
+
+
+def _find_column_disagreements(entry: ColumnEntry, column: Any, subject: Subject) -> list[str]:
+    """List how a column of the manifest differs from what the job declares about it."""
+    disagreements = []
+    if column.format != entry.format:
+        disagreements.append(f"column {entry.name!r} is read by another format than in the job")
+    has_wider_labels = column.labels is not None and column.labels.style in ("snapped", "padded")
+    if has_wider_labels and entry.labels != column.labels.to_plain():
+        disagreements.append(f"the labels of {entry.name!r} are not those that the job asks for")
+    both_declare = column.domain is not None and entry.domain
+    if both_declare and _normalize_value(list(column.domain)) != _normalize_value(entry.domain):
+        disagreements.append(f"the domain of {entry.name!r} is not the job's")
+    if entry.role == Role.SENSITIVE and not _is_same_domain(column, subject):
+        disagreements.append(f"the domain of {entry.name!r} is not the job's")
+    if column.role != entry.role:
+        disagreements.append(f"column {entry.name!r} has another role than in the job")
+    elif entry.role != Role.INSENSITIVE and _is_given_hierarchy(column.hierarchy) and entry.hierarchy is not None:
+        tree = Hierarchy.of(column.hierarchy, entry.name).rows()
+        if sorted(tree) != sorted(entry.hierarchy):
+            disagreements.append(f"the hierarchy of {entry.name!r} is not the job's")
+    elif entry.role == Role.SENSITIVE and _is_given_hierarchy(column.hierarchy) and entry.type == "categorical":
+        disagreements.append(f"the hierarchy of {entry.name!r} is missing")
+    return disagreements
 
 
 def _find_quasi_fault(entry: ColumnEntry, distinct: pl.Series, labels: bool) -> str:
@@ -222,6 +174,54 @@ def _find_quasi_fault(entry: ColumnEntry, distinct: pl.Series, labels: bool) -> 
     if listed != wanted and (labels or distinct.dtype == pl.String or len(listed) != len(wanted)):
         return f"it lists {len(listed):,} values, and rows show {len(wanted):,}, or others"
     return ""
+
+
+def _make_description_error(entry: ColumnEntry, why: str) -> BundleDamaged:
+    return BundleDamaged(
+        f"The manifest does not describe column {entry.name!r} as it is published.",
+        why=f"The reason: {why}.",
+        attempt="getting the folder again from its publisher.",
+    )
+
+
+def _write_csv_bytes(rows: pl.DataFrame, quote: bool) -> bytes:
+    buffer = io.BytesIO()
+    write_csv(buffer, rows, quote=quote)
+    return buffer.getvalue()
+
+
+def _normalize_value(value: Any) -> Any:
+    """Convert a parameter to one form, however it is written: a number as a fraction, a path as its last part."""
+    if isinstance(value, Mapping):
+        return {str(name): _normalize_value(entry) for name, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_normalize_value(entry) for entry in value]
+    if isinstance(value, Path):
+        return value.name
+    try:
+        return str(value) if isinstance(value, bool) else Fraction(str(value))
+    except (ValueError, ZeroDivisionError):
+        return str(value)
+
+
+def _is_same_domain(column: Any, subject: Subject) -> bool:
+    """Whether a sampled release draws from the list of values that the job declares for its sensitive column."""
+    if subject.manifest is None or column.domain is None or "domain" in subject.manifest.method.parameters:
+        return True
+    drawn_from = subject.manifest.own.get("domain")
+    if drawn_from is None:
+        return True
+    if column.hierarchy is not None or column.order is not None:
+        return True
+    if is_numeric_range(column.domain):
+        lowest, highest = (int(end) for end in column.domain)
+        return len(drawn_from) == highest - lowest + 1 and {str(lowest), str(highest)} <= set(drawn_from)
+    return sorted(column.domain) == sorted(drawn_from)
+
+
+def _is_given_hierarchy(hierarchy: Any) -> bool:
+    """Whether the steward gave the hierarchy; one that is built from data is cut down to what is published."""
+    return hierarchy is not None and not isinstance(hierarchy, dict)
 
 
 def _list_label_members(labels: Sequence[str]) -> list[str]:

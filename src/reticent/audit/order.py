@@ -91,10 +91,6 @@ def assess_order(*scores: np.ndarray | None, shared_values: tuple[np.ndarray, np
     return _pick_worst(results)
 
 
-def _pick_worst(results: Sequence[RowOrder]) -> RowOrder:
-    return min(results, key=lambda order: order.p_value, default=CANONICAL_ORDER)
-
-
 def compute_rank_correlation(
     score: np.ndarray, times: np.ndarray | None = None, places: np.ndarray | None = None
 ) -> RowOrder:
@@ -125,14 +121,6 @@ def assess_agreement(ours: np.ndarray, theirs: np.ndarray) -> RowOrder:
     agree = int((ours[:places] == theirs[:places]).sum())
     times = np.bincount(ours, minlength=int(theirs.max(initial=0)) + 1)
     return _assess_agreement(agree, float(times[theirs[:places]].sum() / n), places)
-
-
-def _assess_agreement(agree: int, mean: float, places: int) -> RowOrder:
-    above = agree - mean
-    if above <= 0:
-        return RowOrder(0.0, 1.0, statistic="agreement in place")
-    bound = 2 * exp(-above * above / (4 * mean + 2 * above))
-    return RowOrder(above / (places - mean), min(bound, 1.0), statistic="agreement in place")
 
 
 class OrderStatistics:
@@ -191,16 +179,6 @@ class OrderStatistics:
         return _pick_worst(results)
 
 
-def _merge_equal_scores(score: np.ndarray, rows: ComparedRows) -> tuple[np.ndarray, ComparedRows]:
-    """Merge counted rows with equal scores."""
-    if rows.times is None:
-        return score, rows
-    distinct, code = np.unique(score, return_inverse=True)
-    times = np.bincount(code, weights=rows.times, minlength=len(distinct))
-    places = np.bincount(code, weights=rows.positions, minlength=len(distinct))
-    return distinct, ComparedRows(_NO_ROWS, times, places)
-
-
 def require_sorted_rows(subject: Subject, pieces: Iterable[pl.DataFrame], quasi_values: pl.DataFrame) -> None:
     """Require that rows are sorted by group, quasi-identifiers in the order of their domains, and carried columns.
 
@@ -231,3 +209,25 @@ def require_sorted_rows(subject: Subject, pieces: Iterable[pl.DataFrame], quasi_
 def read_row_batches(file: DataFile, schema: Mapping[str, str]) -> Iterator[pl.DataFrame]:
     """Yield the rows of a file, BATCH_ROWS at a time."""
     return read_batches(file, schema, BATCH_ROWS)
+
+
+def _pick_worst(results: Sequence[RowOrder]) -> RowOrder:
+    return min(results, key=lambda order: order.p_value, default=CANONICAL_ORDER)
+
+
+def _assess_agreement(agree: int, mean: float, places: int) -> RowOrder:
+    above = agree - mean
+    if above <= 0:
+        return RowOrder(0.0, 1.0, statistic="agreement in place")
+    bound = 2 * exp(-above * above / (4 * mean + 2 * above))
+    return RowOrder(above / (places - mean), min(bound, 1.0), statistic="agreement in place")
+
+
+def _merge_equal_scores(score: np.ndarray, rows: ComparedRows) -> tuple[np.ndarray, ComparedRows]:
+    """Merge counted rows with equal scores."""
+    if rows.times is None:
+        return score, rows
+    distinct, code = np.unique(score, return_inverse=True)
+    times = np.bincount(code, weights=rows.times, minlength=len(distinct))
+    places = np.bincount(code, weights=rows.positions, minlength=len(distinct))
+    return distinct, ComparedRows(_NO_ROWS, times, places)

@@ -126,6 +126,15 @@ def count_persons_under(regions: CoveredRegions, person: np.ndarray, boxes: int)
     return persons_under
 
 
+def _list_labels(recount: RecomputedRelease, name: str) -> pl.Series:
+    """List a quasi-identifier's distinct labels; an exact value is its own label."""
+    distinct = recount.labels[name].distinct
+    if recount.labelled or recount.sampling is not None:
+        return distinct
+    texts = distinct.cast(pl.String).to_list()
+    return pl.Series([None if text is None else format_value_label(text) for text in texts], dtype=pl.String)
+
+
 def _split_regions(regions: CoveredRegions) -> Iterator[np.ndarray]:
     """Yield stretches of whole boxes, with at most MAX_PAIRS pairs unless one box has more."""
     order = np.argsort(regions.box, kind="stable")
@@ -138,12 +147,3 @@ def _split_regions(regions: CoveredRegions) -> Iterator[np.ndarray]:
     for first in np.flatnonzero(np.diff(chunk, prepend=-1)).tolist():
         last = int(np.searchsorted(chunk, chunk[first], side="right")) - 1
         yield order[starts[first] : ends[last]]
-
-
-def _list_labels(recount: RecomputedRelease, name: str) -> pl.Series:
-    """List a quasi-identifier's distinct labels; an exact value is its own label."""
-    distinct = recount.labels[name].distinct
-    if recount.labelled or recount.sampling is not None:
-        return distinct
-    texts = distinct.cast(pl.String).to_list()
-    return pl.Series([None if text is None else format_value_label(text) for text in texts], dtype=pl.String)

@@ -133,32 +133,6 @@ class PerturbedAuditor:
         )
 
 
-class _RankedValues:
-    """The sensitive values of all source rows in the order of their domain."""
-
-    def __init__(self, subject: Subject, source: SourceComparison):
-        column = subject.find_columns_with_role(Role.SENSITIVE)[0]
-        converted = convert_source(source.values(column.name)[0].to_frame(), [column]).frame[column.name]
-        self._name = column.name
-        self._distinct = number_values(converted).distinct
-        self._rank = rank_values(column, self._distinct)[0].astype(np.float64)
-
-    def rank_rows(self, frame: pl.DataFrame) -> np.ndarray:
-        return self._rank[find_places(frame[self._name], self._distinct)]
-
-
-def _measure_achieved(perturbation: Perturbation) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Measure beta-likeness by the matrix, and the share of values that it retains; nothing without a distribution."""
-    matrix = perturbation.matrix
-    distribution = perturbation.distribution
-    if distribution is None:
-        return {}, {}
-    basic = likeness.measure_perturbation_beta(matrix, distribution, enhanced=False, two_sided=False)
-    enhanced = likeness.measure_perturbation_beta(matrix, distribution, enhanced=True, two_sided=False)
-    retention = sum(float(share * matrix[i][i]) for i, share in enumerate(distribution))
-    return {"beta-likeness-basic": basic, "beta-likeness-enhanced": enhanced}, {"retention": retention}
-
-
 def read_perturbation(manifest: Manifest) -> Perturbation:
     """Read the matrix and the distribution as exact numbers."""
     own = manifest.own
@@ -322,118 +296,6 @@ class PerturbationComparison:
         )
 
 
-def _encode_values(column: ColumnEntry, values: Sequence[str], *series: pl.Series) -> list[np.ndarray]:
-    """Return the place of each value in the manifest's list, -1 for others."""
-    try:
-        listed = parse_texts(list(values), column.dtype)
-    except pl.exceptions.PolarsError:  # its message quotes values
-        raise BundleDamaged(f"The manifest lists values that column {column.name!r} cannot hold.") from None
-    combined = number_values(pl.concat([listed, *(column_values.rename(listed.name) for column_values in series)]))
-    place = np.full(len(combined), -1)
-    place[combined.codes[: len(listed)]] = np.arange(len(listed))
-    if (place >= 0).sum() < len(listed):
-        raise BundleDamaged(f"The manifest lists a value of column {column.name!r} twice.")
-    return np.split(
-        place[combined.codes[len(listed) :]], np.cumsum([len(column_values) for column_values in series])[:-1]
-    )
-
-
-@dataclass(frozen=True, eq=False)
-class _ForgeryTest:
-    """The tests of a forged release: in which parts it `applies`, and what the tests of that scope would show of it."""
-
-    description: str
-    scope: str
-    tested: PartitionTests
-    applies: np.ndarray
-
-    def detect(self, tests: Mapping[tuple[str, str], int]) -> np.ndarray:
-        """Tell in which parts the tests would have detected the forgery.
-
-        The least ln p of each part is multiplied by the number of tests of its family and of families.
-        """
-        adjusted = [
-            logs + log(max(tests[self.scope, kind], 1)) + log(TEST_FAMILIES) for kind, logs in self.tested.logs.items()
-        ]
-        return np.min(adjusted, axis=0) <= log(PERTURBATION_SIGNIFICANCE)
-
-
-def _run_tests(
-    blocks: LinkedBlocks, matrix: TransitionMatrix, quasi: Sequence[str]
-) -> tuple[int, tuple[float, str], int, str]:
-    """Run all tests.
-
-    Return how many, the worst, how many parts would have shown values left as they were, and what would not show.
-    """
-    if not len(blocks.sizes):
-        return 0, (1.0, "nothing"), 0, "anything: no row of the release is a row of the source"
-    scores = score_blocks(blocks, matrix)
-    results: list[tuple[BlockPartition, PartitionTests]] = []
-    forgeries: list[_ForgeryTest] = []
-    is_redrawn = 1 - np.diag(matrix.chance) > 0
-    for partition in list_partitions(blocks, quasi):
-        sums = PartitionSums(blocks, scores, matrix, partition.part, partition.size)
-        results.append((partition, sums.run_tests()))
-        applies = sums.source_counts[:, is_redrawn].sum(axis=1) > 0  # elsewhere the matrix itself leaves all as it was
-        forgeries += _list_forgeries(partition, sums, applies)
-    tests = {
-        (scope, kind): sum(tested.tests.get(kind, 0) for partition, tested in results if partition.scope == scope)
-        for scope in PARTITION_SCOPES
-        for kind in TEST_KINDS
-    }
-    unseen = ""
-    noticed = 0
-    for forgery in forgeries:
-        detected = forgery.detect(tests)
-        if not unseen and (forgery.applies & ~detected).any():
-            unseen = forgery.description
-        if forgery.scope != "all rows":
-            noticed += int((forgery.applies & detected).sum())
-    return sum(tests.values()), _find_worst_test(results, tests, len(matrix)), noticed, unseen
-
-
-def _list_forgeries(partition: BlockPartition, sums: PartitionSums, applies: np.ndarray) -> list[_ForgeryTest]:
-    """List the forgeries that the tests of a partition must be able to detect."""
-    if partition.scope == "all rows":
-        return [
-            _ForgeryTest("that nothing was redrawn", partition.scope, sums.run_tests(1.0), applies),
-            _ForgeryTest("that every second value was left as it was", partition.scope, sums.run_tests(0.5), applies),
-        ]
-    if not partition.claimed:
-        return []
-    is_large = sums.rows * 2 * COARSE_BANDS >= sums.rows.sum()
-    description = f"that one of the parts by {partition.name} was not redrawn"
-    return [_ForgeryTest(description, partition.scope, sums.run_tests(1.0), applies & is_large)]
-
-
-def _find_worst_test(
-    results: list[tuple[BlockPartition, PartitionTests]], tests: Mapping[tuple[str, str], int], m: int
-) -> tuple[float, str]:
-    """Find the least p-value, adjusted for the number of tests, and describe its test."""
-    lowest = inf
-    description = "nothing"
-    for partition, tested in results:
-        for kind, logs in tested.logs.items():
-            part = int(logs.argmin())
-            adjusted = float(logs[part]) + log(max(tests[partition.scope, kind], 1)) + log(TEST_FAMILIES)
-            if adjusted < lowest:
-                lowest = adjusted
-                description = _describe_test(partition, kind, part, int(tested.worst_tests[kind][part]), m)
-    p_value = 0.0 if lowest == -inf else max(exp(min(lowest, 0.0)), MIN_P_VALUE)
-    return p_value, description
-
-
-def _describe_test(partition: BlockPartition, kind: str, part: int, test: int, m: int) -> str:
-    """Describe what a test is about; values are named by their place in the manifest's list."""
-    about = {
-        "likeness": "how many rows show their own value",
-        "unchanged": "how many combinations show just the values they held",
-        "margins": f"how many rows show value {test + 1} of the manifest's list",
-        "transitions": f"how many rows with value {test // m + 1} of the manifest's list show value {test % m + 1}",
-    }[kind]
-    return about if not partition.name else f"{about}, in part {part + 1} of {partition.size} by {partition.name}"
-
-
 @dataclass(frozen=True, eq=False)
 class BlockPartition:
     """A partition of the blocks: `part` is the part of each block.
@@ -481,6 +343,144 @@ def list_partitions(blocks: LinkedBlocks, quasi: Sequence[str]) -> Iterator[Bloc
     for first, second in combinations(several[:MAX_PAIRED_COLUMNS], 2):
         part = compact_codes(coarse[first] * COARSE_BANDS + coarse[second])
         yield BlockPartition("two columns", f"{first!r} and {second!r}", part, int(part.max()) + 1)
+
+
+def _measure_achieved(perturbation: Perturbation) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Measure beta-likeness by the matrix, and the share of values that it retains; nothing without a distribution."""
+    matrix = perturbation.matrix
+    distribution = perturbation.distribution
+    if distribution is None:
+        return {}, {}
+    basic = likeness.measure_perturbation_beta(matrix, distribution, enhanced=False, two_sided=False)
+    enhanced = likeness.measure_perturbation_beta(matrix, distribution, enhanced=True, two_sided=False)
+    retention = sum(float(share * matrix[i][i]) for i, share in enumerate(distribution))
+    return {"beta-likeness-basic": basic, "beta-likeness-enhanced": enhanced}, {"retention": retention}
+
+
+class _RankedValues:
+    """The sensitive values of all source rows in the order of their domain."""
+
+    def __init__(self, subject: Subject, source: SourceComparison):
+        column = subject.find_columns_with_role(Role.SENSITIVE)[0]
+        converted = convert_source(source.values(column.name)[0].to_frame(), [column]).frame[column.name]
+        self._name = column.name
+        self._distinct = number_values(converted).distinct
+        self._rank = rank_values(column, self._distinct)[0].astype(np.float64)
+
+    def rank_rows(self, frame: pl.DataFrame) -> np.ndarray:
+        return self._rank[find_places(frame[self._name], self._distinct)]
+
+
+def _encode_values(column: ColumnEntry, values: Sequence[str], *series: pl.Series) -> list[np.ndarray]:
+    """Return the place of each value in the manifest's list, -1 for others."""
+    try:
+        listed = parse_texts(list(values), column.dtype)
+    except pl.exceptions.PolarsError:  # its message quotes values
+        raise BundleDamaged(f"The manifest lists values that column {column.name!r} cannot hold.") from None
+    combined = number_values(pl.concat([listed, *(column_values.rename(listed.name) for column_values in series)]))
+    place = np.full(len(combined), -1)
+    place[combined.codes[: len(listed)]] = np.arange(len(listed))
+    if (place >= 0).sum() < len(listed):
+        raise BundleDamaged(f"The manifest lists a value of column {column.name!r} twice.")
+    return np.split(
+        place[combined.codes[len(listed) :]], np.cumsum([len(column_values) for column_values in series])[:-1]
+    )
+
+
+def _run_tests(
+    blocks: LinkedBlocks, matrix: TransitionMatrix, quasi: Sequence[str]
+) -> tuple[int, tuple[float, str], int, str]:
+    """Run all tests.
+
+    Return how many, the worst, how many parts would have shown values left as they were, and what would not show.
+    """
+    if not len(blocks.sizes):
+        return 0, (1.0, "nothing"), 0, "anything: no row of the release is a row of the source"
+    scores = score_blocks(blocks, matrix)
+    results: list[tuple[BlockPartition, PartitionTests]] = []
+    forgeries: list[_ForgeryTest] = []
+    is_redrawn = 1 - np.diag(matrix.chance) > 0
+    for partition in list_partitions(blocks, quasi):
+        sums = PartitionSums(blocks, scores, matrix, partition.part, partition.size)
+        results.append((partition, sums.run_tests()))
+        applies = sums.source_counts[:, is_redrawn].sum(axis=1) > 0  # elsewhere the matrix itself leaves all as it was
+        forgeries += _list_forgeries(partition, sums, applies)
+    tests = {
+        (scope, kind): sum(tested.tests.get(kind, 0) for partition, tested in results if partition.scope == scope)
+        for scope in PARTITION_SCOPES
+        for kind in TEST_KINDS
+    }
+    unseen = ""
+    noticed = 0
+    for forgery in forgeries:
+        detected = forgery.detect(tests)
+        if not unseen and (forgery.applies & ~detected).any():
+            unseen = forgery.description
+        if forgery.scope != "all rows":
+            noticed += int((forgery.applies & detected).sum())
+    return sum(tests.values()), _find_worst_test(results, tests, len(matrix)), noticed, unseen
+
+
+@dataclass(frozen=True, eq=False)
+class _ForgeryTest:
+    """The tests of a forged release: in which parts it `applies`, and what the tests of that scope would show of it."""
+
+    description: str
+    scope: str
+    tested: PartitionTests
+    applies: np.ndarray
+
+    def detect(self, tests: Mapping[tuple[str, str], int]) -> np.ndarray:
+        """Tell in which parts the tests would have detected the forgery.
+
+        The least ln p of each part is multiplied by the number of tests of its family and of families.
+        """
+        adjusted = [
+            logs + log(max(tests[self.scope, kind], 1)) + log(TEST_FAMILIES) for kind, logs in self.tested.logs.items()
+        ]
+        return np.min(adjusted, axis=0) <= log(PERTURBATION_SIGNIFICANCE)
+
+
+def _list_forgeries(partition: BlockPartition, sums: PartitionSums, applies: np.ndarray) -> list[_ForgeryTest]:
+    """List the forgeries that the tests of a partition must be able to detect."""
+    if partition.scope == "all rows":
+        return [
+            _ForgeryTest("that nothing was redrawn", partition.scope, sums.run_tests(1.0), applies),
+            _ForgeryTest("that every second value was left as it was", partition.scope, sums.run_tests(0.5), applies),
+        ]
+    if not partition.claimed:
+        return []
+    is_large = sums.rows * 2 * COARSE_BANDS >= sums.rows.sum()
+    description = f"that one of the parts by {partition.name} was not redrawn"
+    return [_ForgeryTest(description, partition.scope, sums.run_tests(1.0), applies & is_large)]
+
+
+def _find_worst_test(
+    results: list[tuple[BlockPartition, PartitionTests]], tests: Mapping[tuple[str, str], int], m: int
+) -> tuple[float, str]:
+    """Find the least p-value, adjusted for the number of tests, and describe its test."""
+    lowest = inf
+    description = "nothing"
+    for partition, tested in results:
+        for kind, logs in tested.logs.items():
+            part = int(logs.argmin())
+            adjusted = float(logs[part]) + log(max(tests[partition.scope, kind], 1)) + log(TEST_FAMILIES)
+            if adjusted < lowest:
+                lowest = adjusted
+                description = _describe_test(partition, kind, part, int(tested.worst_tests[kind][part]), m)
+    p_value = 0.0 if lowest == -inf else max(exp(min(lowest, 0.0)), MIN_P_VALUE)
+    return p_value, description
+
+
+def _describe_test(partition: BlockPartition, kind: str, part: int, test: int, m: int) -> str:
+    """Describe what a test is about; values are named by their place in the manifest's list."""
+    about = {
+        "likeness": "how many rows show their own value",
+        "unchanged": "how many combinations show just the values they held",
+        "margins": f"how many rows show value {test + 1} of the manifest's list",
+        "transitions": f"how many rows with value {test // m + 1} of the manifest's list show value {test % m + 1}",
+    }[kind]
+    return about if not partition.name else f"{about}, in part {part + 1} of {partition.size} by {partition.name}"
 
 
 AUDITOR = PerturbedAuditor()

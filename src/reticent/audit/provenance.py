@@ -133,12 +133,6 @@ class Provenance:
         return "\n".join([f"  {first}", *(f"    {sentence}" for sentence in rest)])
 
 
-def _format_sentence(text: str) -> str:
-    """Format a kind's finding from a capital letter to a full stop."""
-    words = " ".join(text.split())
-    return f"{words[:1].upper()}{words[1:]}" + ("" if words.endswith((".", "!", "?")) else ".")
-
-
 def trace_provenance(recount: RecomputedRelease, matching: SourceMatching, source: SourceComparison) -> Provenance:
     """Put together what the comparison of a release with its source shows: rows, order, findings, leaks, odd bytes."""
     subject = recount.subject
@@ -208,3 +202,9 @@ def check_page(folder: Path) -> PageCheck | None:
     if not os.path.lexists(folder / catalogue.REPORT_FILE_NAME):
         return None
     return PageCheck(is_page_recorded(compute_digest(folder), read_report_page(folder)))
+
+
+def _format_sentence(text: str) -> str:
+    """Format a kind's finding from a capital letter to a full stop."""
+    words = " ".join(text.split())
+    return f"{words[:1].upper()}{words[1:]}" + ("" if words.endswith((".", "!", "?")) else ".")

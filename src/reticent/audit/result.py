@@ -59,16 +59,6 @@ def judge_promise(promise: ComponentEntry, evidence: Evidence) -> Verdict:
     )
 
 
-def _load_judge(model: str) -> Any:
-    try:
-        return catalogue.load_object(catalogue.PROMISES[model].judge)
-    except (KeyError, ImportError, AttributeError):
-        raise InternalError(
-            f"The promise {model} has no judge: nothing is published on its word.",
-            attempt="a function in audit/measure/ that the promise's row in the catalogue names.",
-        ) from None
-
-
 @dataclass(frozen=True, eq=False)
 class Audit:
     """Result of an audit. `exact` holds the measures as integers and fractions, `achieved` as plain numbers."""
@@ -193,6 +183,39 @@ def format_passthrough(entry: Mapping[str, Any]) -> str:
     return f"{entry['column']} has {entry['distinct']:,} distinct values, {entry['unique']:.1%} of the rows one of their own{ties}"
 
 
+def convert_to_plain(value: Any) -> Any:
+    """Convert fractions to the nearest number that JSON has, and whole ones to integers, in nested values too."""
+    if isinstance(value, Fraction):
+        return int(value) if value == int(value) else float(value)
+    if isinstance(value, Mapping):
+        return {str(name): convert_to_plain(entry) for name, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [convert_to_plain(entry) for entry in value]
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+
+
+def format_value(value: Any) -> str:
+    """Format an achieved value for people."""
+    if value is None:
+        return "none holds"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    number = convert_to_plain(value)
+    if isinstance(number, float) and abs(number) < 1e4:
+        return f"{number:,.4g}"
+    return f"{number:,}" if isinstance(number, int | float) else str(number)
+
+
+def _load_judge(model: str) -> Any:
+    try:
+        return catalogue.load_object(catalogue.PROMISES[model].judge)
+    except (KeyError, ImportError, AttributeError):
+        raise InternalError(
+            f"The promise {model} has no judge: nothing is published on its word.",
+            attempt="a function in audit/measure/ that the promise's row in the catalogue names.",
+        ) from None
+
+
 def _describe_verdict(verdict: Verdict) -> dict[str, Any]:
     """Describe a verdict as JSON has it."""
     document = {
@@ -215,26 +238,3 @@ def _format_verdict(verdict: Verdict) -> str:
     achieved = ", ".join(f"{name} = {format_value(value)}" for name, value in verdict.achieved.items())
     column = f" on {verdict.column}" if verdict.column else ""
     return f"  {outcome:<10} {verdict.model} ({parameters}){column}: {achieved or verdict.evidence}"
-
-
-def convert_to_plain(value: Any) -> Any:
-    """Convert fractions to the nearest number that JSON has, and whole ones to integers, in nested values too."""
-    if isinstance(value, Fraction):
-        return int(value) if value == int(value) else float(value)
-    if isinstance(value, Mapping):
-        return {str(name): convert_to_plain(entry) for name, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [convert_to_plain(entry) for entry in value]
-    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
-
-
-def format_value(value: Any) -> str:
-    """Format an achieved value for people."""
-    if value is None:
-        return "none holds"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    number = convert_to_plain(value)
-    if isinstance(number, float) and abs(number) < 1e4:
-        return f"{number:,.4g}"
-    return f"{number:,}" if isinstance(number, int | float) else str(number)

@@ -50,10 +50,10 @@ from reticent.release.kind import find_data_files, list_schemas
 from reticent.validation import flag, is_job, names, null_values, optional, path_or_table, share, validate_arguments
 
 DEFAULT_THRESHOLD = Fraction(1, 5)
-
-
 MAX_DENSE_PAIRS = 1 << 22  # pairs of values that are counted in an array, more of them by a sort
 CARRIED_COLUMN = "\x00carried"
+CountedPart = tuple[pl.DataFrame, np.ndarray]
+"""Distinct rows, and how often each occurs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,34 +239,6 @@ def compute_risk_before(
     return _compute_recounted_risk(replace(recount, subject=subject), naming, people, threshold, True)
 
 
-def _count_people(
-    recount: RecomputedRelease, release: Any, population: Any, job: Any, missing: Sequence[str], naming: Sequence[str]
-) -> np.ndarray | None:
-    """Count the people of a population under each group's labels; None where there is no population."""
-    if population is None:
-        return None
-    source, frame = resolve_source(release, population, job, missing=missing)
-    return count_population(recount, source if frame is None else frame, source.missing, naming)
-
-
-def _compute_recounted_risk(
-    recount: RecomputedRelease, naming: Sequence[str], people: np.ndarray | None, threshold: object, pairs: bool
-) -> Risk:
-    """Compute the risk of recounted groups; persons are counted by the columns `naming` them where a table has one."""
-    persons = _find_group_persons(recount, naming)
-    rows_per_person = recount.subject.rows_per_person if persons is None else persons.max_rows_per_person
-    return compute_group_risk(
-        list(recount.labels),
-        recount.groups.labels,
-        recount.groups.sizes,
-        people,
-        threshold,
-        pairs=pairs,
-        rows_per_person=rows_per_person,
-        persons=persons,
-    )
-
-
 def compute_group_risk(
     names: Sequence[str],
     labels: np.ndarray,
@@ -322,14 +294,6 @@ def find_exposed_groups(people: np.ndarray, limit: Fraction) -> np.ndarray:
     return ~products_at_most(np.ones(1, np.int64), denominator, people, numerator)
 
 
-def _compute_adversary_risk(sizes: np.ndarray, people: np.ndarray, limit: Fraction) -> AdversaryRisk:
-    return AdversaryRisk(
-        highest=1 / int(people.min()),
-        average=float((sizes / people).sum() / sizes.sum()),
-        at_risk=int(sizes[find_exposed_groups(people, limit)].sum()),
-    )
-
-
 def rank_identifying_columns(
     names: Sequence[str], codes: np.ndarray, sizes: np.ndarray, *, pairs: bool = True
 ) -> list[IdentifyingColumns]:
@@ -345,31 +309,28 @@ def rank_identifying_columns(
     return sorted(entries, key=lambda entry: (-entry.separation, -entry.distinction, len(entry.columns)))
 
 
-def _measure_combinations(codes: np.ndarray, sizes: np.ndarray) -> tuple[float, float]:
-    """Measure the distinction and the separation of some columns."""
-    rows = int(sizes.sum())
-    word = np.zeros(len(codes), np.int64)
-    for column in codes.T:  # at most two columns, each numbered below the number of rows
-        word = word * (int(column.max(initial=0)) + 1) + column
-    word_limit = int(word.max(initial=0)) + 1
-    if word_limit <= 4 * len(word):  # sums below 2^53 are exact in a float
-        combination_rows = np.bincount(word, weights=sizes).astype(np.int64)
-        combination_rows = combination_rows[combination_rows > 0]
-    else:
-        order = np.argsort(word, kind="stable")
-        combination_rows = np.add.reduceat(sizes[order], np.flatnonzero(np.diff(word[order], prepend=-1)))
-    separation = 1.0
-    if rows > 1:
-        separation = 1 - _count_equal_pairs(combination_rows, rows) / (rows * (rows - 1))
-    return len(combination_rows) / rows, separation
-
-
-def _count_equal_pairs(combination_rows: np.ndarray, rows: int) -> int:
-    """Count ordered pairs of rows with equal values; in Python's integers where NumPy's could overflow."""
-    if rows < 1 << 31:
-        combination_rows = combination_rows.astype(np.int64, copy=False)
-        return int((combination_rows * (combination_rows - 1)).sum())
-    return sum(size * (size - 1) for size in combination_rows.tolist())
+def measure_passthrough(recount: RecomputedRelease) -> list[dict[str, Any]]:
+    """Measure each carried column: `distinct` values, the share of rows whose value is `unique`, and `association`."""
+    subject = recount.subject
+    frame = recount.frame
+    times = np.ones(len(frame), np.int64) if recount.times is None else recount.times
+    sensitive = {
+        c.name: _SensitiveValues(frame[c.name], times)
+        for c in subject.find_columns_with_role(Role.SENSITIVE)
+        if c.name in frame.columns
+    }
+    entries = []
+    for name in [entry.name for entry in subject.find_columns_with_role(Role.INSENSITIVE)]:
+        if name in frame.columns:
+            parts = _list_memory_parts(frame[name], frame, sensitive, times)
+        else:
+            parts = _count_file_parts(recount, name, sensitive)
+        entries.append(_measure_column(name, parts, sensitive, recount.rows))
+    if subject.undeclared is not None:
+        for column in subject.undeclared.get_columns():
+            parts = _list_memory_parts(column, frame, sensitive, times)
+            entries.append(_measure_column(column.name, parts, sensitive, recount.rows))
+    return entries
 
 
 def _recount_table(
@@ -396,28 +357,6 @@ def _recount_table(
         return auditor_for(subject.kind).recount(subject, each_row=False, thorough=False)
 
 
-def _find_group_persons(recount: RecomputedRelease, naming: Sequence[str]) -> GroupPersons | None:
-    """Find who is in each group, where a plain table has a column that names persons.
-
-    Of several columns, the one that names the fewest counts.
-    """
-    columns = _number_persons(recount, naming)
-    if not columns:
-        return None
-    of_row = np.unique(recount.groups.word, return_inverse=True)[1].reshape(-1)
-    counted = [GroupPersons.from_rows(codes, of_row, len(recount.groups)) for codes in columns]
-    return min(counted, key=lambda counted_persons: counted_persons.count)
-
-
-def _number_persons(recount: RecomputedRelease, naming: Sequence[str]) -> list[np.ndarray]:
-    """Number each row's person, by each of the naming columns that a plain table has."""
-    undeclared = recount.subject.undeclared
-    if undeclared is None:
-        return []
-    tables = (undeclared, recount.frame)
-    return [number_values(table[name]).codes for name in naming for table in tables if name in table.columns]
-
-
 def _require_person_columns(recount: RecomputedRelease, person: Iterable[str] | None) -> None:
     """Require that a column stated to name persons exists, unless the table is a release, which has none."""
     if recount.subject.undeclared is None:
@@ -429,6 +368,34 @@ def _require_person_columns(recount: RecomputedRelease, person: Iterable[str] | 
             f"The table lacks {pluralize(len(absent), 'column')} to count persons by: {quote_list(absent)}.",
             attempt=suggest(absent[0], sorted(present)),
         )
+
+
+def _count_people(
+    recount: RecomputedRelease, release: Any, population: Any, job: Any, missing: Sequence[str], naming: Sequence[str]
+) -> np.ndarray | None:
+    """Count the people of a population under each group's labels; None where there is no population."""
+    if population is None:
+        return None
+    source, frame = resolve_source(release, population, job, missing=missing)
+    return count_population(recount, source if frame is None else frame, source.missing, naming)
+
+
+def _compute_recounted_risk(
+    recount: RecomputedRelease, naming: Sequence[str], people: np.ndarray | None, threshold: object, pairs: bool
+) -> Risk:
+    """Compute the risk of recounted groups; persons are counted by the columns `naming` them where a table has one."""
+    persons = _find_group_persons(recount, naming)
+    rows_per_person = recount.subject.rows_per_person if persons is None else persons.max_rows_per_person
+    return compute_group_risk(
+        list(recount.labels),
+        recount.groups.labels,
+        recount.groups.sizes,
+        people,
+        threshold,
+        pairs=pairs,
+        rows_per_person=rows_per_person,
+        persons=persons,
+    )
 
 
 def _list_notes(recount: RecomputedRelease, declared: Mapping[str, Column], naming: Sequence[str]) -> tuple[str, ...]:
@@ -447,32 +414,31 @@ def _list_notes(recount: RecomputedRelease, declared: Mapping[str, Column], nami
     )
 
 
-CountedPart = tuple[pl.DataFrame, np.ndarray]
-"""Distinct rows, and how often each occurs."""
+def _compute_adversary_risk(sizes: np.ndarray, people: np.ndarray, limit: Fraction) -> AdversaryRisk:
+    return AdversaryRisk(
+        highest=1 / int(people.min()),
+        average=float((sizes / people).sum() / sizes.sum()),
+        at_risk=int(sizes[find_exposed_groups(people, limit)].sum()),
+    )
 
 
-def measure_passthrough(recount: RecomputedRelease) -> list[dict[str, Any]]:
-    """Measure each carried column: `distinct` values, the share of rows whose value is `unique`, and `association`."""
-    subject = recount.subject
-    frame = recount.frame
-    times = np.ones(len(frame), np.int64) if recount.times is None else recount.times
-    sensitive = {
-        c.name: _SensitiveValues(frame[c.name], times)
-        for c in subject.find_columns_with_role(Role.SENSITIVE)
-        if c.name in frame.columns
-    }
-    entries = []
-    for name in [entry.name for entry in subject.find_columns_with_role(Role.INSENSITIVE)]:
-        if name in frame.columns:
-            parts = _list_memory_parts(frame[name], frame, sensitive, times)
-        else:
-            parts = _count_file_parts(recount, name, sensitive)
-        entries.append(_measure_column(name, parts, sensitive, recount.rows))
-    if subject.undeclared is not None:
-        for column in subject.undeclared.get_columns():
-            parts = _list_memory_parts(column, frame, sensitive, times)
-            entries.append(_measure_column(column.name, parts, sensitive, recount.rows))
-    return entries
+def _measure_combinations(codes: np.ndarray, sizes: np.ndarray) -> tuple[float, float]:
+    """Measure the distinction and the separation of some columns."""
+    rows = int(sizes.sum())
+    word = np.zeros(len(codes), np.int64)
+    for column in codes.T:  # at most two columns, each numbered below the number of rows
+        word = word * (int(column.max(initial=0)) + 1) + column
+    word_limit = int(word.max(initial=0)) + 1
+    if word_limit <= 4 * len(word):  # sums below 2^53 are exact in a float
+        combination_rows = np.bincount(word, weights=sizes).astype(np.int64)
+        combination_rows = combination_rows[combination_rows > 0]
+    else:
+        order = np.argsort(word, kind="stable")
+        combination_rows = np.add.reduceat(sizes[order], np.flatnonzero(np.diff(word[order], prepend=-1)))
+    separation = 1.0
+    if rows > 1:
+        separation = 1 - _count_equal_pairs(combination_rows, rows) / (rows * (rows - 1))
+    return len(combination_rows) / rows, separation
 
 
 class _SensitiveValues:
@@ -534,6 +500,27 @@ def _measure_column(
     return {"column": name, "distinct": distinct, "unique": unique / rows, "association": association}
 
 
+def _find_group_persons(recount: RecomputedRelease, naming: Sequence[str]) -> GroupPersons | None:
+    """Find who is in each group, where a plain table has a column that names persons.
+
+    Of several columns, the one that names the fewest counts.
+    """
+    columns = _number_persons(recount, naming)
+    if not columns:
+        return None
+    of_row = np.unique(recount.groups.word, return_inverse=True)[1].reshape(-1)
+    counted = [GroupPersons.from_rows(codes, of_row, len(recount.groups)) for codes in columns]
+    return min(counted, key=lambda counted_persons: counted_persons.count)
+
+
+def _count_equal_pairs(combination_rows: np.ndarray, rows: int) -> int:
+    """Count ordered pairs of rows with equal values; in Python's integers where NumPy's could overflow."""
+    if rows < 1 << 31:
+        combination_rows = combination_rows.astype(np.int64, copy=False)
+        return int((combination_rows * (combination_rows - 1)).sum())
+    return sum(size * (size - 1) for size in combination_rows.tolist())
+
+
 def _sum_present_pairs(
     codes: np.ndarray,
     value_rows: np.ndarray,
@@ -560,3 +547,12 @@ def _compute_cramers_v(chi_square: float, rows: int, categories: int) -> float:
     if categories <= 1:
         return 0.0
     return float(min(np.sqrt(max(chi_square, 0.0) / (rows * (categories - 1))), 1.0))
+
+
+def _number_persons(recount: RecomputedRelease, naming: Sequence[str]) -> list[np.ndarray]:
+    """Number each row's person, by each of the naming columns that a plain table has."""
+    undeclared = recount.subject.undeclared
+    if undeclared is None:
+        return []
+    tables = (undeclared, recount.frame)
+    return [number_values(table[name]).codes for name in naming for table in tables if name in table.columns]

@@ -142,49 +142,6 @@ def match_rows(
     )
 
 
-def _join_disjoint_boxes(
-    covers: Sequence[LabelCover],
-    box: np.ndarray,
-    point: np.ndarray,
-    labels: Sequence[NumberedColumn],
-    places: Sequence[NumberedColumn],
-) -> CoveredRegions | None:
-    """Join boxes and points whose last column must be equal; return None where a place lies under two groups' labels.
-
-    Labels are joined with places once, whatever other values rows have: then a box covers the points of its group that
-    have its value.
-    """
-    groups, group_of_box, label = _number_rows(box, labels)
-    _, place_of_point, place = _number_rows(point, places)
-    regions = join_boxes(covers[:-1], label, place)
-    if (regions.covering() > 1).any():
-        return None
-    group_of_place = np.full(len(place), groups, np.int64)  # one more than there are: under no label
-    covered_place, group = regions.pairs()
-    group_of_place[covered_place] = group
-    values = int(max(box[:, -1].max(initial=0), point[:, -1].max(initial=0))) + 1
-    key = group_of_place[place_of_point] * values + point[:, -1]
-    order = np.argsort(key, kind="stable")
-    wanted = group_of_box * values + box[:, -1]
-    start = np.searchsorted(key[order], wanted)
-    stop = np.searchsorted(key[order], wanted, side="right")
-    return CoveredRegions(order, np.arange(len(box)), start, stop)
-
-
-def _number_rows(rows: np.ndarray, columns: Sequence[NumberedColumn]) -> tuple[int, np.ndarray, np.ndarray]:
-    """Return how many combinations of all columns but the last occur, the number of each row's, and the combinations."""
-    coded = [NumberedColumn(rows[:, index], column.distinct) for index, column in enumerate(columns)]
-    combinations, number = combine_columns(coded, len(rows))
-    row = np.empty(combinations, np.int64)
-    row[number] = np.arange(len(rows))
-    return combinations, number, rows[row, :-1]
-
-
-def _convert_to_places(axis: LabelAxis, values: NumberedColumn) -> NumberedColumn:
-    """Convert numbered source values to the codes of an axis."""
-    return NumberedColumn(axis.codes[values.codes], pl.Series(np.arange(len(axis.row_counts))))
-
-
 def number_labels(rows: ComparedRows, all_labels: Mapping[str, NumberedColumn]) -> dict[str, NumberedColumn]:
     """Number the labels of some rows as those of all rows are numbered."""
     return {
@@ -193,44 +150,12 @@ def number_labels(rows: ComparedRows, all_labels: Mapping[str, NumberedColumn]) 
     }
 
 
-def _count_combinations(
-    columns: Sequence[NumberedColumn], rows: ComparedRows
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the distinct combinations of codes, how many rows have each, and the one of each row."""
-    combinations, of_row = combine_columns(columns, len(rows))
-    row = np.empty(combinations, np.int64)
-    row[of_row] = np.arange(len(rows))
-    count = rows.tally(of_row, combinations)
-    return np.column_stack([column.codes[row] for column in columns]), count.astype(np.int64), of_row
-
-
 def cover_labels(
     entry: ColumnEntry, labels: pl.Series, source: NumberedColumn, *, foreign: bool = False
 ) -> tuple[LabelCover, NumberedColumn]:
     """Return the codes under each label, and the source column in these codes."""
     placed = place_values(entry, labels.to_list(), source.distinct, foreign=foreign)
     return placed.cover, NumberedColumn(placed.codes[source.codes], pl.Series(np.arange(placed.size)))
-
-
-def _number_shared_values(
-    subject: Subject, frame: pl.DataFrame, source: pl.DataFrame, comparison: SourceComparison
-) -> tuple[NumberedColumn, NumberedColumn, int]:
-    """Number the sensitive and carried values of published and of source rows alike: they must be equal."""
-    columns = []
-    for entry in subject.columns:
-        if entry.role == Role.QUASI:
-            continue
-        format_source = partial(
-            format_shared_values, entry=entry, is_readable=can_format_shared_values(entry, comparison)
-        )
-        columns.append(
-            number_alike(frame[entry.name], source[entry.name], partial(format_texts, entry=entry), format_source)
-        )
-    word = pack_columns(columns, len(frame) + len(source))
-    distinct, codes = enumerate_words(word, int(word.max(initial=0)) + 1)
-    names = pl.Series(distinct)
-    rows = len(frame)
-    return NumberedColumn(codes[:rows], names), NumberedColumn(codes[rows:], names), len(distinct)
 
 
 def number_alike(
@@ -289,28 +214,6 @@ def cast_strictly(values: pl.Series, entry: ColumnEntry) -> pl.Series:
     if values.dtype == wanted or wanted == pl.String:
         return values
     return parse_texts(values.str.strip_chars(), entry.dtype) if values.dtype == pl.String else values.cast(wanted)
-
-
-def _count_unserved_rows(regions: CoveredRegions, box_rows: np.ndarray, point_rows: np.ndarray) -> int:
-    """Count rows of boxes that no flow can serve; boxes that cover few points choose first."""
-    covered_rows = regions.total(point_rows, len(box_rows))
-    turn = np.argsort(covered_rows, kind="stable")
-    place = np.empty(len(turn), np.int64)
-    place[turn] = np.arange(len(turn))
-    by_box = np.argsort(place[regions.box], kind="stable")
-    stretches = np.column_stack([regions.start, regions.stop])[by_box].astype(np.int64)
-    first = np.searchsorted(place[regions.box][by_box], np.arange(len(turn) + 1))
-    boxes = np.zeros((len(turn), 5), np.int64)
-    boxes[:, 0] = first[:-1]
-    boxes[:, 1] = first[1:]
-    boxes[:, 3] = box_rows[turn]
-    points = np.zeros((len(point_rows), 2), np.int64)
-    points[:, 0] = point_rows[regions.order]
-    pool = np.zeros((int(box_rows.sum()) + 2, 3), np.int64)
-    pool[0, 2] = 1
-    chain = np.arange(len(points) + 1, dtype=np.int64)
-    path = np.zeros((len(turn) + 1, 3), np.int64)
-    return int(row_matching.match_rows(np.ascontiguousarray(stretches), boxes, points, pool, chain, path))
 
 
 @dataclass(frozen=True, eq=False)
@@ -373,15 +276,6 @@ def join_blocks(parts: Sequence[LinkedBlocks]) -> LinkedBlocks:
     )
 
 
-def _join_entries(sides: Sequence[BlockEntries], first: np.ndarray) -> BlockEntries:
-    """Join the entries of several parts; the blocks of a part are numbered from its `first` on."""
-    return BlockEntries(
-        block=np.concatenate([side.block + start for side, start in zip(sides, first.tolist(), strict=False)]),
-        value=np.concatenate([side.value for side in sides]),
-        count=np.concatenate([side.count for side in sides]),
-    )
-
-
 def link_blocks(
     ours: ComparedRows, theirs: ComparedRows, keys: Sequence[str], values: tuple[np.ndarray, np.ndarray], size: int
 ) -> LinkedBlocks:
@@ -411,14 +305,6 @@ def link_blocks(
         absent=int(np.maximum(-difference, 0).sum()),
         unknown=int(multiplicities[is_unknown & (difference == 0)[of_row]].sum()),
     )
-
-
-def _count_entries(block: np.ndarray, value: np.ndarray, size: int, times: np.ndarray) -> BlockEntries:
-    """Count the rows of each block and value; rows in no block (-1) are left out."""
-    is_linked = block >= 0
-    pair, code = np.unique(block[is_linked].astype(np.int64) * size + value[is_linked], return_inverse=True)
-    count = np.bincount(code, weights=times[is_linked], minlength=len(pair)).astype(np.int64)
-    return BlockEntries(pair // size, pair % size, count)
 
 
 @dataclass(frozen=True, eq=False)
@@ -493,8 +379,109 @@ def make_exact_keys(columns: Sequence[ColumnEntry], names: Sequence[str]) -> Row
     }
 
 
-def _format_source_values(series: pl.Series, entry: ColumnEntry) -> pl.Series:
-    return _format_values(convert_source(series.rename(entry.name).to_frame(), [entry]).frame[entry.name])
+def _convert_to_places(axis: LabelAxis, values: NumberedColumn) -> NumberedColumn:
+    """Convert numbered source values to the codes of an axis."""
+    return NumberedColumn(axis.codes[values.codes], pl.Series(np.arange(len(axis.row_counts))))
+
+
+def _number_shared_values(
+    subject: Subject, frame: pl.DataFrame, source: pl.DataFrame, comparison: SourceComparison
+) -> tuple[NumberedColumn, NumberedColumn, int]:
+    """Number the sensitive and carried values of published and of source rows alike: they must be equal."""
+    columns = []
+    for entry in subject.columns:
+        if entry.role == Role.QUASI:
+            continue
+        format_source = partial(
+            format_shared_values, entry=entry, is_readable=can_format_shared_values(entry, comparison)
+        )
+        columns.append(
+            number_alike(frame[entry.name], source[entry.name], partial(format_texts, entry=entry), format_source)
+        )
+    word = pack_columns(columns, len(frame) + len(source))
+    distinct, codes = enumerate_words(word, int(word.max(initial=0)) + 1)
+    names = pl.Series(distinct)
+    rows = len(frame)
+    return NumberedColumn(codes[:rows], names), NumberedColumn(codes[rows:], names), len(distinct)
+
+
+def _count_combinations(
+    columns: Sequence[NumberedColumn], rows: ComparedRows
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the distinct combinations of codes, how many rows have each, and the one of each row."""
+    combinations, of_row = combine_columns(columns, len(rows))
+    row = np.empty(combinations, np.int64)
+    row[of_row] = np.arange(len(rows))
+    count = rows.tally(of_row, combinations)
+    return np.column_stack([column.codes[row] for column in columns]), count.astype(np.int64), of_row
+
+
+def _join_disjoint_boxes(
+    covers: Sequence[LabelCover],
+    box: np.ndarray,
+    point: np.ndarray,
+    labels: Sequence[NumberedColumn],
+    places: Sequence[NumberedColumn],
+) -> CoveredRegions | None:
+    """Join boxes and points whose last column must be equal; return None where a place lies under two groups' labels.
+
+    Labels are joined with places once, whatever other values rows have: then a box covers the points of its group that
+    have its value.
+    """
+    groups, group_of_box, label = _number_rows(box, labels)
+    _, place_of_point, place = _number_rows(point, places)
+    regions = join_boxes(covers[:-1], label, place)
+    if (regions.covering() > 1).any():
+        return None
+    group_of_place = np.full(len(place), groups, np.int64)  # one more than there are: under no label
+    covered_place, group = regions.pairs()
+    group_of_place[covered_place] = group
+    values = int(max(box[:, -1].max(initial=0), point[:, -1].max(initial=0))) + 1
+    key = group_of_place[place_of_point] * values + point[:, -1]
+    order = np.argsort(key, kind="stable")
+    wanted = group_of_box * values + box[:, -1]
+    start = np.searchsorted(key[order], wanted)
+    stop = np.searchsorted(key[order], wanted, side="right")
+    return CoveredRegions(order, np.arange(len(box)), start, stop)
+
+
+def _count_unserved_rows(regions: CoveredRegions, box_rows: np.ndarray, point_rows: np.ndarray) -> int:
+    """Count rows of boxes that no flow can serve; boxes that cover few points choose first."""
+    covered_rows = regions.total(point_rows, len(box_rows))
+    turn = np.argsort(covered_rows, kind="stable")
+    place = np.empty(len(turn), np.int64)
+    place[turn] = np.arange(len(turn))
+    by_box = np.argsort(place[regions.box], kind="stable")
+    stretches = np.column_stack([regions.start, regions.stop])[by_box].astype(np.int64)
+    first = np.searchsorted(place[regions.box][by_box], np.arange(len(turn) + 1))
+    boxes = np.zeros((len(turn), 5), np.int64)
+    boxes[:, 0] = first[:-1]
+    boxes[:, 1] = first[1:]
+    boxes[:, 3] = box_rows[turn]
+    points = np.zeros((len(point_rows), 2), np.int64)
+    points[:, 0] = point_rows[regions.order]
+    pool = np.zeros((int(box_rows.sum()) + 2, 3), np.int64)
+    pool[0, 2] = 1
+    chain = np.arange(len(points) + 1, dtype=np.int64)
+    path = np.zeros((len(turn) + 1, 3), np.int64)
+    return int(row_matching.match_rows(np.ascontiguousarray(stretches), boxes, points, pool, chain, path))
+
+
+def _join_entries(sides: Sequence[BlockEntries], first: np.ndarray) -> BlockEntries:
+    """Join the entries of several parts; the blocks of a part are numbered from its `first` on."""
+    return BlockEntries(
+        block=np.concatenate([side.block + start for side, start in zip(sides, first.tolist(), strict=False)]),
+        value=np.concatenate([side.value for side in sides]),
+        count=np.concatenate([side.count for side in sides]),
+    )
+
+
+def _count_entries(block: np.ndarray, value: np.ndarray, size: int, times: np.ndarray) -> BlockEntries:
+    """Count the rows of each block and value; rows in no block (-1) are left out."""
+    is_linked = block >= 0
+    pair, code = np.unique(block[is_linked].astype(np.int64) * size + value[is_linked], return_inverse=True)
+    count = np.bincount(code, weights=times[is_linked], minlength=len(pair)).astype(np.int64)
+    return BlockEntries(pair // size, pair % size, count)
 
 
 def _format_values(series: pl.Series) -> pl.Series:
@@ -502,3 +489,16 @@ def _format_values(series: pl.Series) -> pl.Series:
         series = series.fill_nan(None)
         series = series.set(series.eq_missing(0.0), 0.0)  # the negative zero is zero
     return series.cast(pl.String)
+
+
+def _format_source_values(series: pl.Series, entry: ColumnEntry) -> pl.Series:
+    return _format_values(convert_source(series.rename(entry.name).to_frame(), [entry]).frame[entry.name])
+
+
+def _number_rows(rows: np.ndarray, columns: Sequence[NumberedColumn]) -> tuple[int, np.ndarray, np.ndarray]:
+    """Return how many combinations of all columns but the last occur, the number of each row's, and the combinations."""
+    coded = [NumberedColumn(rows[:, index], column.distinct) for index, column in enumerate(columns)]
+    combinations, number = combine_columns(coded, len(rows))
+    row = np.empty(combinations, np.int64)
+    row[number] = np.arange(len(rows))
+    return combinations, number, rows[row, :-1]

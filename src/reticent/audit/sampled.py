@@ -126,6 +126,18 @@ class SampledAuditor:
         )
 
 
+@dataclass(frozen=True, eq=False)
+class FlatLabels(loss.ColumnLabels):
+    """Categories without a hierarchy: a label of several values has the root for its ancestor, and loses all."""
+
+    def loss(self) -> float:
+        assert isinstance(self.extents, LeafExtents)
+        return self.mean(self.extents.several)
+
+    def height(self) -> float:
+        return self.loss()
+
+
 def _read_group_sizes(manifest: Manifest, frame: pl.DataFrame) -> np.ndarray:
     """Read the size of each row's group; none may be smaller than k allows."""
     min_rows = manifest.own["k"] * manifest.rows_per_person
@@ -169,18 +181,6 @@ def _measure_achieved(subject: Subject, sampling: SamplingParameters) -> dict[st
     return measures
 
 
-@dataclass(frozen=True, eq=False)
-class FlatLabels(loss.ColumnLabels):
-    """Categories without a hierarchy: a label of several values has the root for its ancestor, and loses all."""
-
-    def loss(self) -> float:
-        assert isinstance(self.extents, LeafExtents)
-        return self.mean(self.extents.several)
-
-    def height(self) -> float:
-        return self.loss()
-
-
 def _make_labels(column: LabelledColumn, sizes: np.ndarray) -> loss.ColumnLabels:
     rows = np.bincount(column.label, weights=sizes, minlength=len(column.extents)).astype(np.int64)
     if isinstance(column.scale, TreeScale) and column.scale.hierarchy.height == 1:
@@ -188,15 +188,15 @@ def _make_labels(column: LabelledColumn, sizes: np.ndarray) -> loss.ColumnLabels
     return loss.ColumnLabels(column.entry.name, column.scale, column.extents, rows)
 
 
+def _replace_nan(series: pl.Series) -> pl.Series:
+    """Replace NaN by null."""
+    return series.fill_nan(None) if series.dtype.is_float() else series
+
+
 def _rebuild_column(entry: ColumnEntry, source: SourceComparison) -> ColumnEntry:
     """Return a column with the whole of a hierarchy that was built from its values."""
     values, times = source.values(entry.name)
     return rebuild_hierarchy(entry, _replace_nan(values), times.tolist())
-
-
-def _replace_nan(series: pl.Series) -> pl.Series:
-    """Replace NaN by null."""
-    return series.fill_nan(None) if series.dtype.is_float() else series
 
 
 def _find_true_values(subject: Subject, source: ComparedRows) -> np.ndarray:
@@ -206,6 +206,23 @@ def _find_true_values(subject: Subject, source: ComparedRows) -> np.ndarray:
     domain = parse_texts(list(subject.manifest.own["domain"]), column.dtype)
     values = convert_source(source.frame.select(column.name), [column]).frame[column.name]
     return find_places(values, domain)
+
+
+def _locate_groups(
+    subject: Subject, source: ComparedRows, owner: np.ndarray, sizes: np.ndarray
+) -> dict[str, np.ndarray]:
+    """Locate each group by each quasi-identifier, as the mean rank of its people's values, and by its size.
+
+    Values rank as they are ordered, those of a hierarchy as its leaves are listed; the value that the group shows does
+    not influence it.
+    """
+    positions = {}
+    for entry in subject.quasi:
+        values = number_values(_replace_nan(source.frame[entry.name]))
+        ranks = _rank_values(values.distinct, entry)[values.codes]
+        total = np.bincount(owner, weights=ranks * source.multiplicities, minlength=len(sizes))
+        positions[repr(entry.name)] = total / np.maximum(sizes, 1)
+    return {**positions, "group size": sizes.astype(np.float64)}
 
 
 def _assess_published_values(
@@ -235,59 +252,6 @@ def _assess_published_values(
         len(domain),
         group_positions,
     )
-
-
-def _locate_groups(
-    subject: Subject, source: ComparedRows, owner: np.ndarray, sizes: np.ndarray
-) -> dict[str, np.ndarray]:
-    """Locate each group by each quasi-identifier, as the mean rank of its people's values, and by its size.
-
-    Values rank as they are ordered, those of a hierarchy as its leaves are listed; the value that the group shows does
-    not influence it.
-    """
-    positions = {}
-    for entry in subject.quasi:
-        values = number_values(_replace_nan(source.frame[entry.name]))
-        ranks = _rank_values(values.distinct, entry)[values.codes]
-        total = np.bincount(owner, weights=ranks * source.multiplicities, minlength=len(sizes))
-        positions[repr(entry.name)] = total / np.maximum(sizes, 1)
-    return {**positions, "group size": sizes.astype(np.float64)}
-
-
-def _rank_values(distinct: pl.Series, entry: ColumnEntry) -> np.ndarray:
-    """Rank distinct values: those of a hierarchy as its leaves are listed, others as they are ordered."""
-    if entry.hierarchy is None:
-        return rank_in_order(distinct).astype(np.float64)
-    leaves = {row[0]: place for place, row in enumerate(entry.hierarchy)}
-    keys = [leaves.get(text, len(leaves)) for text in distinct.cast(pl.String).to_list()]
-    order = np.argsort(keys, kind="stable")
-    ranks = np.empty(len(order), np.float64)
-    ranks[order] = np.arange(len(order))
-    return ranks
-
-
-def _check_domain(sampling: SamplingParameters, holders: np.ndarray) -> tuple[SourceFinding, ...]:
-    """Check what the domain reveals to an adversary who knows everybody else's value.
-
-    It reveals nothing where it is declared and has other values too.
-    """
-    single = int((holders == 1).sum())
-    occurring = int((holders > 0).sum())
-    facts = {"declared": sampling.declared, "values": len(holders), "occurring": occurring, "single_holders": single}
-    if not sampling.declared:
-        holders_phrase = "1 person has" if single == 1 else f"{single:,} people have"
-        sentence = (
-            f"the manifest does not say that the domain was declared, and {holders_phrase} a value in it that nobody else has: who knows "
-            "everybody else's value knows theirs for certain"
-        )
-        return (SourceFinding("domain", False if single else None, {"domain": facts}, sentence),)
-    if occurring == len(holders) and single:
-        sentence = (
-            f"every value of the declared domain occurs, {single:,} of them with one holder: had it been taken from the source, who knows "
-            "everybody else's value would know theirs; that it was not is the manifest's word"
-        )
-        return (SourceFinding("domain", True, {"domain": facts}, sentence),)
-    return ()
 
 
 def _report_draws(test: DrawAssessment | None) -> SourceFinding:
@@ -320,6 +284,42 @@ def _report_draws(test: DrawAssessment | None) -> SourceFinding:
         f"({test.tests} tests and those of regions, worst p-value {test.worst:.2g}); this number of groups {power} reveal values that "
         f"were not redrawn; {neighbours}; {detection}",
     )
+
+
+def _check_domain(sampling: SamplingParameters, holders: np.ndarray) -> tuple[SourceFinding, ...]:
+    """Check what the domain reveals to an adversary who knows everybody else's value.
+
+    It reveals nothing where it is declared and has other values too.
+    """
+    single = int((holders == 1).sum())
+    occurring = int((holders > 0).sum())
+    facts = {"declared": sampling.declared, "values": len(holders), "occurring": occurring, "single_holders": single}
+    if not sampling.declared:
+        holders_phrase = "1 person has" if single == 1 else f"{single:,} people have"
+        sentence = (
+            f"the manifest does not say that the domain was declared, and {holders_phrase} a value in it that nobody else has: who knows "
+            "everybody else's value knows theirs for certain"
+        )
+        return (SourceFinding("domain", False if single else None, {"domain": facts}, sentence),)
+    if occurring == len(holders) and single:
+        sentence = (
+            f"every value of the declared domain occurs, {single:,} of them with one holder: had it been taken from the source, who knows "
+            "everybody else's value would know theirs; that it was not is the manifest's word"
+        )
+        return (SourceFinding("domain", True, {"domain": facts}, sentence),)
+    return ()
+
+
+def _rank_values(distinct: pl.Series, entry: ColumnEntry) -> np.ndarray:
+    """Rank distinct values: those of a hierarchy as its leaves are listed, others as they are ordered."""
+    if entry.hierarchy is None:
+        return rank_in_order(distinct).astype(np.float64)
+    leaves = {row[0]: place for place, row in enumerate(entry.hierarchy)}
+    keys = [leaves.get(text, len(leaves)) for text in distinct.cast(pl.String).to_list()]
+    order = np.argsort(keys, kind="stable")
+    ranks = np.empty(len(order), np.float64)
+    ranks[order] = np.arange(len(order))
+    return ranks
 
 
 AUDITOR = SampledAuditor()

@@ -77,37 +77,6 @@ def is_small_source(source: Source, frame: Any = None, max_bytes: int = MAX_COUN
     return needed_bytes <= max_bytes
 
 
-def _estimate_bytes(path: Path, suffix: str, max_bytes: int) -> float:
-    """Estimate how many bytes the rows of a file take when they are read.
-
-    Formats other than Parquet and CSV count as small.
-    """
-    size = measure_unpacked_size(path)
-    if suffix in PARQUET_SUFFIXES:
-        return _estimate_parquet_bytes(path)
-    if suffix not in CSV_SUFFIXES:
-        return 0
-    if size * (2 + TEXT_OVERHEAD_BYTES) * COPIES_IN_MEMORY <= max_bytes:
-        return 2 * size
-    with open_text(path) as handle:
-        beginning = handle.read(1 << 20)
-    header = beginning[: beginning.find(b"\n")]
-    fields = 1 + max(header.count(separator) for separator in (b",", b";", b"\t", b"|"))
-    bytes_per_row = len(beginning) / max(beginning.count(b"\n"), 1)
-    return 2 * size + TEXT_OVERHEAD_BYTES * fields * size / bytes_per_row
-
-
-def _estimate_parquet_bytes(path: Path) -> float:
-    import pyarrow.parquet as pq
-
-    try:
-        metadata = pq.read_metadata(path)
-    except (OSError, ValueError):
-        return 0  # the reader will report why it cannot be read
-    stored_bytes = sum(metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups))
-    return stored_bytes + TEXT_OVERHEAD_BYTES * metadata.num_columns * metadata.num_rows
-
-
 @dataclass(frozen=True, eq=False)
 class ConvertedSource:
     """A source as it would be published: `frame` has the manifest's columns.
@@ -134,114 +103,6 @@ def convert_source(source: pl.DataFrame, columns: Sequence[ColumnEntry]) -> Conv
             unread[entry.name] = int(is_lost.sum())
             readable &= ~is_lost
     return ConvertedSource(pl.DataFrame(converted), unread, readable)
-
-
-def _normalize_missing(series: pl.Series, entry: ColumnEntry) -> pl.Series:
-    """Convert categories to their texts; NaN is missing, except in a column that is carried as it was."""
-    if isinstance(series.dtype, pl.Categorical | pl.Enum):
-        return series.cast(pl.String)
-    carried = entry.role == Role.INSENSITIVE and entry.round_to is None
-    return series.fill_nan(None) if series.dtype.is_float() and not carried else series
-
-
-def _convert_column(series: pl.Series, entry: ColumnEntry) -> pl.Series:
-    """Convert a column to the published type, then round or clip it; a value that does not fit becomes null."""
-    wanted = parse_dtype(entry.dtype)
-    try:
-        if entry.round_to is not None:
-            return _round_to_multiples(_cast_numbers(series, pl.Float64()), entry.round_to).cast(wanted, strict=False)
-        values = _cast_values(series, wanted)
-    except pl.exceptions.PolarsError:  # no value of this type is one of that type
-        return pl.Series(series.name, [None] * len(series), dtype=wanted)
-    return _clip_values(values, entry)
-
-
-def _cast_values(series: pl.Series, wanted: pl.DataType) -> pl.Series:
-    """Cast each value to the type that is published, to null where it does not fit."""
-    if series.dtype == wanted:
-        return series
-    if series.dtype == pl.Null:
-        return series.cast(wanted)
-    if wanted == pl.Null:
-        return pl.Series(series.name, [None] * len(series), dtype=pl.Null)
-    if wanted.is_numeric():
-        return _cast_numbers(series, wanted)
-    if wanted == pl.Date or isinstance(wanted, pl.Datetime):
-        return _cast_moments(series, wanted)
-    if series.dtype == pl.String:
-        text = series.str.strip_chars()
-        if wanted == pl.Boolean:
-            return text.str.to_lowercase().replace_strict(_BOOLEAN_TEXTS, default=None, return_dtype=pl.Boolean)
-        return text.str.to_time("%H:%M:%S%.f", strict=False) if wanted == pl.Time else text.cast(wanted, strict=False)
-    if isinstance(series.dtype, pl.Datetime):
-        return series.dt.to_string("iso").cast(wanted)
-    return series.cast(wanted, strict=False)
-
-
-def _cast_numbers(series: pl.Series, wanted: pl.DataType) -> pl.Series:
-    """Cast numbers, written as text or held in another type; one that the published type cannot hold becomes null."""
-    if series.dtype == pl.String:
-        series = series.str.strip_chars()
-    elif not series.dtype.is_numeric() and series.dtype != pl.Boolean:
-        return pl.Series(series.name, [None] * len(series), dtype=wanted)
-    numbers = series.cast(wanted, strict=False)
-    near = series.cast(pl.Float64, strict=False)
-    if wanted.is_float():
-        return numbers.set(~near.is_finite().fill_null(True), None) if series.dtype == pl.String else numbers
-    if wanted.is_integer() and series.dtype == pl.String:  # a whole number may be written 25.0
-        numbers = numbers.fill_null(near.cast(wanted, strict=False))
-    return numbers.set((numbers.cast(pl.Float64) != near).fill_null(False), None)
-
-
-def _cast_moments(series: pl.Series, wanted: pl.DataType) -> pl.Series:
-    """Cast days and moments; a moment is a day where it is a midnight, and a day is its midnight."""
-    if series.dtype == pl.String:
-        text = series.str.strip_chars().str.replace(" ", "T", literal=True)
-        day = text.str.to_date("%Y-%m-%d", strict=False)
-        zone = getattr(wanted, "time_zone", None)
-        unit: Any = getattr(wanted, "time_unit", "us")
-        pattern = "%+" if zone else "%Y-%m-%dT%H:%M:%S%.f"
-        parsed = text.str.to_datetime(pattern, time_unit=unit, strict=False)
-        series = parsed if zone else parsed.fill_null(day.cast(parsed.dtype))
-    is_moment = series.dtype == pl.Date or isinstance(series.dtype, pl.Datetime)
-    has_zone = getattr(series.dtype, "time_zone", None) is not None
-    wants_zone = getattr(wanted, "time_zone", None) is not None
-    if not is_moment or has_zone != wants_zone:
-        return pl.Series(series.name, [None] * len(series), dtype=wanted)
-    moments = series.cast(wanted, strict=False)
-    return moments.set((moments.cast(series.dtype) != series).fill_null(False), None)
-
-
-def _clip_values(values: pl.Series, entry: ColumnEntry) -> pl.Series:
-    """Replace values beyond a declared top or bottom by the bound."""
-    if entry.top is None and entry.bottom is None:
-        return values
-    try:
-        ends = [_make_end_literal(end, values.dtype) for end in (entry.bottom, entry.top)]
-        return values.clip(*ends)
-    except (pl.exceptions.PolarsError, OverflowError, TypeError, ValueError):
-        raise BundleDamaged(
-            f"The manifest gives column {entry.name!r} a top or a bottom that its type cannot hold."
-        ) from None
-
-
-def _make_end_literal(end: Any, dtype: pl.DataType) -> pl.Expr | None:
-    """Make a top or bottom a literal of the column's type; raise `TypeError` where it is of another sort."""
-    if end is None:
-        return None
-    if isinstance(end, str) != dtype.is_temporal():
-        raise TypeError
-    if isinstance(end, str):
-        end = date.fromisoformat(end[:10]) if dtype == pl.Date else datetime.fromisoformat(end)
-    return pl.lit(end, dtype)
-
-
-def _round_to_multiples(numbers: pl.Series, step: Any) -> pl.Series:
-    """Round to the nearest multiple of the step, ties to the even one, in double precision."""
-    if isinstance(step, bool) or not isinstance(step, int | float) or not step > 0:
-        raise BundleDamaged("The manifest rounds a column to something that is no step.")
-    count = (numbers / step).round(mode="half_to_even")
-    return count.cast(pl.Int64, strict=False) * step if isinstance(step, int) else count * step
 
 
 @dataclass(frozen=True, eq=False)
@@ -414,3 +275,142 @@ def find_places(series: pl.Series, distinct: pl.Series) -> np.ndarray:
     place = np.full(len(combined), -1)
     place[combined.codes[: len(distinct)]] = np.arange(len(distinct))
     return place[combined.codes[len(distinct) :]]
+
+
+def _estimate_bytes(path: Path, suffix: str, max_bytes: int) -> float:
+    """Estimate how many bytes the rows of a file take when they are read.
+
+    Formats other than Parquet and CSV count as small.
+    """
+    size = measure_unpacked_size(path)
+    if suffix in PARQUET_SUFFIXES:
+        return _estimate_parquet_bytes(path)
+    if suffix not in CSV_SUFFIXES:
+        return 0
+    if size * (2 + TEXT_OVERHEAD_BYTES) * COPIES_IN_MEMORY <= max_bytes:
+        return 2 * size
+    with open_text(path) as handle:
+        beginning = handle.read(1 << 20)
+    header = beginning[: beginning.find(b"\n")]
+    fields = 1 + max(header.count(separator) for separator in (b",", b";", b"\t", b"|"))
+    bytes_per_row = len(beginning) / max(beginning.count(b"\n"), 1)
+    return 2 * size + TEXT_OVERHEAD_BYTES * fields * size / bytes_per_row
+
+
+def _normalize_missing(series: pl.Series, entry: ColumnEntry) -> pl.Series:
+    """Convert categories to their texts; NaN is missing, except in a column that is carried as it was."""
+    if isinstance(series.dtype, pl.Categorical | pl.Enum):
+        return series.cast(pl.String)
+    carried = entry.role == Role.INSENSITIVE and entry.round_to is None
+    return series.fill_nan(None) if series.dtype.is_float() and not carried else series
+
+
+def _convert_column(series: pl.Series, entry: ColumnEntry) -> pl.Series:
+    """Convert a column to the published type, then round or clip it; a value that does not fit becomes null."""
+    wanted = parse_dtype(entry.dtype)
+    try:
+        if entry.round_to is not None:
+            return _round_to_multiples(_cast_numbers(series, pl.Float64()), entry.round_to).cast(wanted, strict=False)
+        values = _cast_values(series, wanted)
+    except pl.exceptions.PolarsError:  # no value of this type is one of that type
+        return pl.Series(series.name, [None] * len(series), dtype=wanted)
+    return _clip_values(values, entry)
+
+
+def _estimate_parquet_bytes(path: Path) -> float:
+    import pyarrow.parquet as pq
+
+    try:
+        metadata = pq.read_metadata(path)
+    except (OSError, ValueError):
+        return 0  # the reader will report why it cannot be read
+    stored_bytes = sum(metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups))
+    return stored_bytes + TEXT_OVERHEAD_BYTES * metadata.num_columns * metadata.num_rows
+
+
+def _round_to_multiples(numbers: pl.Series, step: Any) -> pl.Series:
+    """Round to the nearest multiple of the step, ties to the even one, in double precision."""
+    if isinstance(step, bool) or not isinstance(step, int | float) or not step > 0:
+        raise BundleDamaged("The manifest rounds a column to something that is no step.")
+    count = (numbers / step).round(mode="half_to_even")
+    return count.cast(pl.Int64, strict=False) * step if isinstance(step, int) else count * step
+
+
+def _cast_numbers(series: pl.Series, wanted: pl.DataType) -> pl.Series:
+    """Cast numbers, written as text or held in another type; one that the published type cannot hold becomes null."""
+    if series.dtype == pl.String:
+        series = series.str.strip_chars()
+    elif not series.dtype.is_numeric() and series.dtype != pl.Boolean:
+        return pl.Series(series.name, [None] * len(series), dtype=wanted)
+    numbers = series.cast(wanted, strict=False)
+    near = series.cast(pl.Float64, strict=False)
+    if wanted.is_float():
+        return numbers.set(~near.is_finite().fill_null(True), None) if series.dtype == pl.String else numbers
+    if wanted.is_integer() and series.dtype == pl.String:  # a whole number may be written 25.0
+        numbers = numbers.fill_null(near.cast(wanted, strict=False))
+    return numbers.set((numbers.cast(pl.Float64) != near).fill_null(False), None)
+
+
+def _cast_values(series: pl.Series, wanted: pl.DataType) -> pl.Series:
+    """Cast each value to the type that is published, to null where it does not fit."""
+    if series.dtype == wanted:
+        return series
+    if series.dtype == pl.Null:
+        return series.cast(wanted)
+    if wanted == pl.Null:
+        return pl.Series(series.name, [None] * len(series), dtype=pl.Null)
+    if wanted.is_numeric():
+        return _cast_numbers(series, wanted)
+    if wanted == pl.Date or isinstance(wanted, pl.Datetime):
+        return _cast_moments(series, wanted)
+    if series.dtype == pl.String:
+        text = series.str.strip_chars()
+        if wanted == pl.Boolean:
+            return text.str.to_lowercase().replace_strict(_BOOLEAN_TEXTS, default=None, return_dtype=pl.Boolean)
+        return text.str.to_time("%H:%M:%S%.f", strict=False) if wanted == pl.Time else text.cast(wanted, strict=False)
+    if isinstance(series.dtype, pl.Datetime):
+        return series.dt.to_string("iso").cast(wanted)
+    return series.cast(wanted, strict=False)
+
+
+def _clip_values(values: pl.Series, entry: ColumnEntry) -> pl.Series:
+    """Replace values beyond a declared top or bottom by the bound."""
+    if entry.top is None and entry.bottom is None:
+        return values
+    try:
+        ends = [_make_end_literal(end, values.dtype) for end in (entry.bottom, entry.top)]
+        return values.clip(*ends)
+    except (pl.exceptions.PolarsError, OverflowError, TypeError, ValueError):
+        raise BundleDamaged(
+            f"The manifest gives column {entry.name!r} a top or a bottom that its type cannot hold."
+        ) from None
+
+
+def _cast_moments(series: pl.Series, wanted: pl.DataType) -> pl.Series:
+    """Cast days and moments; a moment is a day where it is a midnight, and a day is its midnight."""
+    if series.dtype == pl.String:
+        text = series.str.strip_chars().str.replace(" ", "T", literal=True)
+        day = text.str.to_date("%Y-%m-%d", strict=False)
+        zone = getattr(wanted, "time_zone", None)
+        unit: Any = getattr(wanted, "time_unit", "us")
+        pattern = "%+" if zone else "%Y-%m-%dT%H:%M:%S%.f"
+        parsed = text.str.to_datetime(pattern, time_unit=unit, strict=False)
+        series = parsed if zone else parsed.fill_null(day.cast(parsed.dtype))
+    is_moment = series.dtype == pl.Date or isinstance(series.dtype, pl.Datetime)
+    has_zone = getattr(series.dtype, "time_zone", None) is not None
+    wants_zone = getattr(wanted, "time_zone", None) is not None
+    if not is_moment or has_zone != wants_zone:
+        return pl.Series(series.name, [None] * len(series), dtype=wanted)
+    moments = series.cast(wanted, strict=False)
+    return moments.set((moments.cast(series.dtype) != series).fill_null(False), None)
+
+
+def _make_end_literal(end: Any, dtype: pl.DataType) -> pl.Expr | None:
+    """Make a top or bottom a literal of the column's type; raise `TypeError` where it is of another sort."""
+    if end is None:
+        return None
+    if isinstance(end, str) != dtype.is_temporal():
+        raise TypeError
+    if isinstance(end, str):
+        end = date.fromisoformat(end[:10]) if dtype == pl.Date else datetime.fromisoformat(end)
+    return pl.lit(end, dtype)

@@ -173,6 +173,13 @@ class StreamedComparison:
         return int(sum(collect_frame(distinct_counts, READING_STEP, "streaming").row(0))) // self.sizes.texts + 1
 
 
+def _estimate_distinct_rows(lazy: pl.LazyFrame) -> int:
+    """Estimate how many distinct rows there are."""
+    return int(
+        collect_frame(lazy.select(pl.struct(pl.all()).hash().approx_n_unique()), COUNTING_STEP, "streaming").item()
+    )
+
+
 def _hash_keys(keys: RowKeys, side: int) -> pl.Expr:
     """Hash the texts of all keys to one number, the same on both sides."""
     hashes = [
@@ -183,29 +190,6 @@ def _hash_keys(keys: RowKeys, side: int) -> pl.Expr:
     for other in hashes[1:]:
         word = (word * 0x9E3779B97F4A7C15 + 1).xor(other)
     return word
-
-
-def _make_text_hash(to_text: TextFunction):  # type: ignore[no-untyped-def]  # a function of a series, as Polars wants it
-    return lambda series: to_text(_normalize_values(series)).hash(17)
-
-
-def _normalize_values(series: pl.Series) -> pl.Series:
-    """Convert categories to texts and NaN to null."""
-    if isinstance(series.dtype, pl.Categorical | pl.Enum):
-        return series.cast(pl.String)
-    return series.fill_nan(None) if series.dtype.is_float() else series
-
-
-def _read_hashes(lazy: pl.LazyFrame, batch_rows: int) -> Iterator[np.ndarray]:
-    for frame in iterate_batches(lazy, READING_STEP, batch_rows):
-        yield frame.to_series().to_numpy()
-
-
-def _estimate_distinct_rows(lazy: pl.LazyFrame) -> int:
-    """Estimate how many distinct rows there are."""
-    return int(
-        collect_frame(lazy.select(pl.struct(pl.all()).hash().approx_n_unique()), COUNTING_STEP, "streaming").item()
-    )
 
 
 def _count_rows(rows: pl.LazyFrame, names: Sequence[str], until: int) -> ComparedRows:
@@ -231,9 +215,25 @@ def _count_rows(rows: pl.LazyFrame, names: Sequence[str], until: int) -> Compare
     return ComparedRows(frame.select(names), times, places, early)
 
 
+def _normalize_values(series: pl.Series) -> pl.Series:
+    """Convert categories to texts and NaN to null."""
+    if isinstance(series.dtype, pl.Categorical | pl.Enum):
+        return series.cast(pl.String)
+    return series.fill_nan(None) if series.dtype.is_float() else series
+
+
+def _read_hashes(lazy: pl.LazyFrame, batch_rows: int) -> Iterator[np.ndarray]:
+    for frame in iterate_batches(lazy, READING_STEP, batch_rows):
+        yield frame.to_series().to_numpy()
+
+
 def _list_part_texts(lazy: pl.LazyFrame, name: str, part: int, parts: int) -> set[str]:
     """List the texts of a column; with several parts, those whose hash is in this part."""
     rows = lazy.select(pl.col(name).cast(pl.String)).drop_nulls()
     if parts > 1:
         rows = rows.filter(pl.col(name).hash(5) % parts == part)
     return set(collect_frame(rows.unique(), READING_STEP, "streaming")[name].to_list())
+
+
+def _make_text_hash(to_text: TextFunction):  # type: ignore[no-untyped-def]  # a function of a series, as Polars wants it
+    return lambda series: to_text(_normalize_values(series)).hash(17)

@@ -151,28 +151,6 @@ def read_table_subject(
     )
 
 
-def _resolve_roles(columns: Mapping[str, Column], lazy: pl.LazyFrame) -> dict[str, Column]:
-    """Resolve the declared columns that a plain table has, but for those that identify a person.
-
-    A job declares columns of its source; what identifies a person is rightly not in what was made of it.
-    """
-    present = lazy.collect_schema().names()
-    if not set(columns) & set(present):
-        require_header(present, lazy)
-    expected = {
-        name: column for name, column in columns.items() if column.role is not Role.IDENTIFYING or name in present
-    }
-    resolved = resolve_columns(expected, present, "drop")
-    roles = {name: column for name, column in resolved.items() if column.role is not Role.IDENTIFYING}
-    if not any(column.role is Role.QUASI for column in roles.values()):
-        raise ColumnError(
-            "No column is quasi-identifying.",
-            why="Groups are rows that read the same in those columns.",
-            attempt="quasi=[...], or a job that declares them.",
-        )
-    return roles
-
-
 def describe_column(name: str, column: Column, series: pl.Series, *, is_text: bool = False) -> ColumnEntry:
     """Make a manifest entry for a column of a plain table: as declared, and otherwise as its values can be read.
 
@@ -191,31 +169,6 @@ def describe_column(name: str, column: Column, series: pl.Series, *, is_text: bo
         bottom=column.bottom,
         round_to=column.round_to,
     )
-
-
-def _guess_type(series: pl.Series, column: Column, *, is_text: bool) -> str:
-    """Guess the type of a column that declares none: of a quasi-identifier by whether its labels read as numbers."""
-    if column.hierarchy is not None or (is_text and _spells_values(series)):
-        return "categorical"
-    if column.role is not Role.QUASI:
-        if series.dtype.is_numeric():
-            return "numeric"
-        if series.dtype in (pl.Date, pl.Datetime):
-            return "date"
-        texts = series.drop_nulls().unique()
-        is_number = series.dtype == pl.String and len(texts) and texts.str.contains(_CANONICAL_NUMBER_PATTERN).all()
-        return "numeric" if is_number else "categorical"
-    try:
-        make_scale(ColumnEntry(name="", role=Role.QUASI, type="numeric"), series.unique().to_list(), foreign=True)
-    except UnreadableLabel:
-        return "categorical"
-    return "numeric"
-
-
-def _spells_values(series: pl.Series) -> bool:
-    """Whether a text column holds no range: the numbers in it, if there are some, are codes as they were written."""
-    texts = series.cast(pl.String).drop_nulls().unique()
-    return bool((texts.str.contains(_CANONICAL_NUMBER_PATTERN) | (texts == ANY_LABEL)).all())
 
 
 def describe_promise(promise: Any) -> ComponentEntry:
@@ -252,3 +205,50 @@ def translate_read_errors(subject: Subject, *, staged: bool) -> Iterator[None]:
             why="They hold what no release of this kind holds, or this is a bug of ours.",
             attempt="getting the folder again from its publisher; if it is as published, reporting this.",
         ) from None
+
+
+def _resolve_roles(columns: Mapping[str, Column], lazy: pl.LazyFrame) -> dict[str, Column]:
+    """Resolve the declared columns that a plain table has, but for those that identify a person.
+
+    A job declares columns of its source; what identifies a person is rightly not in what was made of it.
+    """
+    present = lazy.collect_schema().names()
+    if not set(columns) & set(present):
+        require_header(present, lazy)
+    expected = {
+        name: column for name, column in columns.items() if column.role is not Role.IDENTIFYING or name in present
+    }
+    resolved = resolve_columns(expected, present, "drop")
+    roles = {name: column for name, column in resolved.items() if column.role is not Role.IDENTIFYING}
+    if not any(column.role is Role.QUASI for column in roles.values()):
+        raise ColumnError(
+            "No column is quasi-identifying.",
+            why="Groups are rows that read the same in those columns.",
+            attempt="quasi=[...], or a job that declares them.",
+        )
+    return roles
+
+
+def _guess_type(series: pl.Series, column: Column, *, is_text: bool) -> str:
+    """Guess the type of a column that declares none: of a quasi-identifier by whether its labels read as numbers."""
+    if column.hierarchy is not None or (is_text and _spells_values(series)):
+        return "categorical"
+    if column.role is not Role.QUASI:
+        if series.dtype.is_numeric():
+            return "numeric"
+        if series.dtype in (pl.Date, pl.Datetime):
+            return "date"
+        texts = series.drop_nulls().unique()
+        is_number = series.dtype == pl.String and len(texts) and texts.str.contains(_CANONICAL_NUMBER_PATTERN).all()
+        return "numeric" if is_number else "categorical"
+    try:
+        make_scale(ColumnEntry(name="", role=Role.QUASI, type="numeric"), series.unique().to_list(), foreign=True)
+    except UnreadableLabel:
+        return "categorical"
+    return "numeric"
+
+
+def _spells_values(series: pl.Series) -> bool:
+    """Whether a text column holds no range: the numbers in it, if there are some, are codes as they were written."""
+    texts = series.cast(pl.String).drop_nulls().unique()
+    return bool((texts.str.contains(_CANONICAL_NUMBER_PATTERN) | (texts == ANY_LABEL)).all())

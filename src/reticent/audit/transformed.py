@@ -146,107 +146,6 @@ class TransformedAuditor:
         return SourceMatching(unmatched, published_values.values, findings=generalization.findings())
 
 
-def _require_manifest(subject: Subject) -> tuple[Manifest, Path]:
-    if subject.manifest is None or subject.path is None:
-        raise BundleDamaged("A transformed release is a folder of three files.")
-    return subject.manifest, subject.path
-
-
-def _make_mismatch_error(why: str) -> BundleDamaged:
-    return BundleDamaged("The files of the release do not belong together.", why=why)
-
-
-def _count_group_rows(group: pl.Series, stated: int) -> np.ndarray:
-    """Count the rows of each group; groups are numbered from 0, and none may be left out."""
-    if len(group) != stated or not stated:
-        raise _make_mismatch_error(f"The data has {len(group)} rows, the manifest says {stated}.")
-    if group.null_count() or cast("int", group.min()) < 0:
-        raise _make_mismatch_error("A row has no group.")
-    rows = np.bincount(group.to_numpy())
-    if (rows == 0).any():
-        raise _make_mismatch_error(f"{pluralize(int((rows == 0).sum()), 'group', 'has', 'have')} no rows.")
-    return rows
-
-
-def _read_targeted_groups(annotated: AnnotatedHierarchy, sensitive: pl.DataFrame, rows: np.ndarray) -> TargetedGroups:
-    if (
-        sum(sensitive[name].null_count() for name in sensitive.columns)
-        or not len(sensitive)
-        or (sensitive[COUNT_COLUMN] < 1).any()
-    ):
-        raise _make_mismatch_error("A value of a group is missing, or its count is not positive.")
-    group = sensitive[GROUP_COLUMN].to_numpy().astype(np.int64)
-    count = sensitive[COUNT_COLUMN].to_numpy().astype(np.int64)
-    node = find_nodes(annotated, sensitive)
-    if (node < 0).any():
-        raise _make_mismatch_error(f"{int((node < 0).sum())} entries are no nodes of the hierarchy.")
-    if group.min() < 0 or group.max() >= len(rows):
-        raise _make_mismatch_error("`sensitive` has groups that `quasi` lacks.")
-    short = int((np.bincount(group, weights=count, minlength=len(rows)) < rows).sum())
-    if short:
-        raise _make_mismatch_error(f"{pluralize(short, 'group', 'has', 'have')} fewer values than rows.")
-    if int(annotated.assigned[-1, 0]) >= len(rows):
-        raise _make_mismatch_error("A target is assigned to a group that no row has.")
-    shares = [annotated.distribution(target) for target in range(len(annotated.weights))]
-    target = annotated.find_targets(np.arange(len(rows)))
-    return TargetedGroups(
-        group, node, count, annotated.parent, annotated.weights, target, shares, rows, annotated.texts
-    )
-
-
-def _require_node_labels(
-    annotated: AnnotatedHierarchy, sensitive: pl.DataFrame, targeted: TargetedGroups, manifest: Manifest
-) -> None:
-    """Require that labels are those of their nodes, and that each entry is listed once, in order.
-
-    Entries are sorted by group and by the first and last value of the node.
-    """
-    first = annotated.first[targeted.node]
-    last = annotated.last[targeted.node]
-    order = np.lexsort((last, first, targeted.group))
-    key = targeted.group * len(annotated.first) + targeted.node
-    if (np.diff(order) != 1).any() or len(np.unique(key)) != len(key):
-        raise _make_mismatch_error(
-            "The groups' values are not listed once each, sorted by group and value: another order can say more."
-        )
-    numeric = manifest.sensitive.type == "numeric"
-    labels = {node: _format_node_label(annotated, node, numeric) for node in np.unique(targeted.node).tolist()}
-    wrong_labels = sum(
-        labels[node] != label
-        for node, label in set(zip(targeted.node.tolist(), sensitive["label"].to_list(), strict=True))
-    )
-    if wrong_labels:
-        raise _make_mismatch_error(
-            f"{pluralize(wrong_labels, 'label', 'is not that of its value', 'are not those of their values')}."
-        )
-
-
-def _format_node_label(annotated: AnnotatedHierarchy, node: int, numeric: bool) -> str:
-    first = int(annotated.first[node])
-    last = int(annotated.last[node])
-    if first == last:
-        return format_value_label(annotated.texts[first])
-    if numeric:
-        return format_range_label(annotated.texts[first], annotated.texts[last])
-    covers_domain = last - first + 1 == len(annotated.texts)
-    return ANY_LABEL if covers_domain else format_set_label(annotated.texts[first : last + 1])
-
-
-def _measure_ranges(annotated: AnnotatedHierarchy, targeted: TargetedGroups, manifest: Manifest) -> dict[str, float]:
-    """Compute the sum of ranges (problem 4.1) and the share of fakes among the published values."""
-    if manifest.sensitive.type == "numeric":
-        place = np.array([float(parse_fraction(text)) for text in annotated.texts])
-        node_range = place[annotated.last] - place[annotated.first]
-    else:
-        size = annotated.last - annotated.first + 1
-        node_range = np.where(size > 1, size, 0)
-    values = int(targeted.count.sum())
-    return {
-        "sum_of_ranges": float(node_range[targeted.node] @ targeted.count),
-        "fakes": (values - int(targeted.rows.sum())) / values,
-    }
-
-
 def count_faulty_bounds(bounds: pl.DataFrame, sensitive: pl.DataFrame, rows: np.ndarray, manifest: Manifest) -> int:
     """Count the rows of `bounds` that differ from the definition, are in another order, or are missing."""
     if sum(bounds[name].null_count() for name in bounds.columns):
@@ -261,99 +160,6 @@ def count_faulty_bounds(bounds: pl.DataFrame, sensitive: pl.DataFrame, rows: np.
         is_complete = np.array_equal(group, np.arange(len(rows))) and np.array_equal(selected, rows)
         return 0 if is_complete else max(len(bounds), len(rows))
     return _count_wrong_numbers(bounds, sensitive, rows, group, selected)
-
-
-def _count_wrong_numbers(
-    bounds: pl.DataFrame, sensitive: pl.DataFrame, rows: np.ndarray, group: np.ndarray, selected: np.ndarray
-) -> int:
-    """Count the rows of numeric `bounds` with a wrong number, and those that are missing or too many.
-
-    A row is needed for all rows of a group, and wherever the slope of a sum changes.
-    """
-    low_scale, low = _convert_to_units(sensitive["lower"])
-    high_scale, high = _convert_to_units(sensitive["upper"])
-    scale = max(low_scale, high_scale)
-    low = low * (scale // low_scale)
-    high = high * (scale // high_scale)
-    of_entry = sensitive[GROUP_COLUMN].to_numpy().astype(np.int64)
-    count = sensitive[COUNT_COLUMN].to_numpy().astype(np.int64)
-    rising = np.lexsort((low, of_entry))
-    falling = np.lexsort((-high, of_entry))
-    sum_lower, max_lower, slope_lower = _sum_first_values(
-        of_entry[rising], low[rising], count[rising], group, selected, rows
-    )
-    sum_upper, min_upper, slope_upper = _sum_first_values(
-        of_entry[falling], high[falling], count[falling], group, selected, rows
-    )
-    expected = {
-        "sum_lower": sum_lower,
-        "sum_upper": sum_upper,
-        "min_lower": _find_group_extremes(of_entry, low, np.minimum)[group],
-        "min_upper": min_upper,
-        "max_lower": max_lower,
-        "max_upper": _find_group_extremes(of_entry, high, np.maximum)[group],
-    }
-    is_wrong = np.zeros(len(bounds), bool)
-    for name, values in expected.items():
-        is_wrong |= ~_match_numbers(bounds[name], values, scale, name)
-    width = int(rows.max()) + 1
-    slopes = [of_group * width + position for of_group, position in (slope_lower, slope_upper)]
-    needed = np.unique(np.concatenate([*slopes, np.arange(len(rows)) * width + rows]))
-    return int(is_wrong.sum()) + len(np.setxor1d(needed, group * width + selected, assume_unique=True))
-
-
-def _convert_to_units(series: pl.Series) -> tuple[int, np.ndarray]:
-    """Convert numbers to whole multiples of a decimal unit."""
-    if series.dtype.is_integer():
-        return 1, series.to_numpy().astype(np.int64)
-    distinct = series.unique()
-    numbers = {value: parse_fraction(text) for value, text in zip(distinct, distinct.cast(pl.String), strict=True)}
-    scale = 1
-    while not all(is_whole(scale * number) for number in numbers.values()):
-        scale *= 10
-    return scale, np.array([int(numbers[value] * scale) for value in series.to_list()], np.int64)
-
-
-def _sum_first_values(
-    of_entry: np.ndarray,
-    value: np.ndarray,
-    count: np.ndarray,
-    group: np.ndarray,
-    selected: np.ndarray,
-    rows: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray, tuple[np.ndarray, np.ndarray]]:
-    """Compute, for each (group, selected), the sum of the first `selected` values and the last of them.
-
-    Also return where the next value differs.
-    """
-    starts = np.searchsorted(of_entry, np.arange(len(rows)))
-    until = np.cumsum(count)
-    offset = np.append(0, until)[starts]
-    place = np.searchsorted(until, offset[group] + selected)
-    paid = np.append(0, np.cumsum(count * value))
-    total = paid[place] - paid[starts[group]] + (offset[group] + selected - np.append(0, until)[place]) * value[place]
-    inside = until - offset[of_entry]
-    differs = np.append((of_entry[1:] == of_entry[:-1]) & (value[1:] != value[:-1]), False) & (inside < rows[of_entry])
-    return total, value[place], (of_entry[differs], inside[differs])
-
-
-def _find_group_extremes(of_entry: np.ndarray, value: np.ndarray, take: np.ufunc) -> np.ndarray:
-    """Find the least or greatest value of each group; `take` is the minimum or maximum."""
-    order = np.argsort(of_entry, kind="stable")
-    return take.reduceat(value[order], np.flatnonzero(np.diff(of_entry[order], prepend=-1)))
-
-
-def _match_numbers(series: pl.Series, values: np.ndarray, scale: int, name: str) -> np.ndarray:
-    """Compare whole numbers exactly; others with the nearest double on the safe side, at most one further."""
-    if series.dtype.is_integer():
-        return series.to_numpy() == values
-    published = series.to_numpy()
-    near = values / scale
-    if not name.startswith("sum"):
-        return published == near
-    outward = -np.inf if name.endswith("lower") else np.inf
-    next_double = np.nextafter(near, outward)
-    return np.where(values % scale == 0, published == near, published == next_double)
 
 
 class TooFineCounts(list):
@@ -462,6 +268,131 @@ class GeneralizationCheck:
         )
 
 
+def _require_manifest(subject: Subject) -> tuple[Manifest, Path]:
+    if subject.manifest is None or subject.path is None:
+        raise BundleDamaged("A transformed release is a folder of three files.")
+    return subject.manifest, subject.path
+
+
+def _count_group_rows(group: pl.Series, stated: int) -> np.ndarray:
+    """Count the rows of each group; groups are numbered from 0, and none may be left out."""
+    if len(group) != stated or not stated:
+        raise _make_mismatch_error(f"The data has {len(group)} rows, the manifest says {stated}.")
+    if group.null_count() or cast("int", group.min()) < 0:
+        raise _make_mismatch_error("A row has no group.")
+    rows = np.bincount(group.to_numpy())
+    if (rows == 0).any():
+        raise _make_mismatch_error(f"{pluralize(int((rows == 0).sum()), 'group', 'has', 'have')} no rows.")
+    return rows
+
+
+def _read_targeted_groups(annotated: AnnotatedHierarchy, sensitive: pl.DataFrame, rows: np.ndarray) -> TargetedGroups:
+    if (
+        sum(sensitive[name].null_count() for name in sensitive.columns)
+        or not len(sensitive)
+        or (sensitive[COUNT_COLUMN] < 1).any()
+    ):
+        raise _make_mismatch_error("A value of a group is missing, or its count is not positive.")
+    group = sensitive[GROUP_COLUMN].to_numpy().astype(np.int64)
+    count = sensitive[COUNT_COLUMN].to_numpy().astype(np.int64)
+    node = find_nodes(annotated, sensitive)
+    if (node < 0).any():
+        raise _make_mismatch_error(f"{int((node < 0).sum())} entries are no nodes of the hierarchy.")
+    if group.min() < 0 or group.max() >= len(rows):
+        raise _make_mismatch_error("`sensitive` has groups that `quasi` lacks.")
+    short = int((np.bincount(group, weights=count, minlength=len(rows)) < rows).sum())
+    if short:
+        raise _make_mismatch_error(f"{pluralize(short, 'group', 'has', 'have')} fewer values than rows.")
+    if int(annotated.assigned[-1, 0]) >= len(rows):
+        raise _make_mismatch_error("A target is assigned to a group that no row has.")
+    shares = [annotated.distribution(target) for target in range(len(annotated.weights))]
+    target = annotated.find_targets(np.arange(len(rows)))
+    return TargetedGroups(
+        group, node, count, annotated.parent, annotated.weights, target, shares, rows, annotated.texts
+    )
+
+
+def _require_node_labels(
+    annotated: AnnotatedHierarchy, sensitive: pl.DataFrame, targeted: TargetedGroups, manifest: Manifest
+) -> None:
+    """Require that labels are those of their nodes, and that each entry is listed once, in order.
+
+    Entries are sorted by group and by the first and last value of the node.
+    """
+    first = annotated.first[targeted.node]
+    last = annotated.last[targeted.node]
+    order = np.lexsort((last, first, targeted.group))
+    key = targeted.group * len(annotated.first) + targeted.node
+    if (np.diff(order) != 1).any() or len(np.unique(key)) != len(key):
+        raise _make_mismatch_error(
+            "The groups' values are not listed once each, sorted by group and value: another order can say more."
+        )
+    numeric = manifest.sensitive.type == "numeric"
+    labels = {node: _format_node_label(annotated, node, numeric) for node in np.unique(targeted.node).tolist()}
+    wrong_labels = sum(
+        labels[node] != label
+        for node, label in set(zip(targeted.node.tolist(), sensitive["label"].to_list(), strict=True))
+    )
+    if wrong_labels:
+        raise _make_mismatch_error(
+            f"{pluralize(wrong_labels, 'label', 'is not that of its value', 'are not those of their values')}."
+        )
+
+
+def _measure_ranges(annotated: AnnotatedHierarchy, targeted: TargetedGroups, manifest: Manifest) -> dict[str, float]:
+    """Compute the sum of ranges (problem 4.1) and the share of fakes among the published values."""
+    if manifest.sensitive.type == "numeric":
+        place = np.array([float(parse_fraction(text)) for text in annotated.texts])
+        node_range = place[annotated.last] - place[annotated.first]
+    else:
+        size = annotated.last - annotated.first + 1
+        node_range = np.where(size > 1, size, 0)
+    values = int(targeted.count.sum())
+    return {
+        "sum_of_ranges": float(node_range[targeted.node] @ targeted.count),
+        "fakes": (values - int(targeted.rows.sum())) / values,
+    }
+
+
+def _count_wrong_numbers(
+    bounds: pl.DataFrame, sensitive: pl.DataFrame, rows: np.ndarray, group: np.ndarray, selected: np.ndarray
+) -> int:
+    """Count the rows of numeric `bounds` with a wrong number, and those that are missing or too many.
+
+    A row is needed for all rows of a group, and wherever the slope of a sum changes.
+    """
+    low_scale, low = _convert_to_units(sensitive["lower"])
+    high_scale, high = _convert_to_units(sensitive["upper"])
+    scale = max(low_scale, high_scale)
+    low = low * (scale // low_scale)
+    high = high * (scale // high_scale)
+    of_entry = sensitive[GROUP_COLUMN].to_numpy().astype(np.int64)
+    count = sensitive[COUNT_COLUMN].to_numpy().astype(np.int64)
+    rising = np.lexsort((low, of_entry))
+    falling = np.lexsort((-high, of_entry))
+    sum_lower, max_lower, slope_lower = _sum_first_values(
+        of_entry[rising], low[rising], count[rising], group, selected, rows
+    )
+    sum_upper, min_upper, slope_upper = _sum_first_values(
+        of_entry[falling], high[falling], count[falling], group, selected, rows
+    )
+    expected = {
+        "sum_lower": sum_lower,
+        "sum_upper": sum_upper,
+        "min_lower": _find_group_extremes(of_entry, low, np.minimum)[group],
+        "min_upper": min_upper,
+        "max_lower": max_lower,
+        "max_upper": _find_group_extremes(of_entry, high, np.maximum)[group],
+    }
+    is_wrong = np.zeros(len(bounds), bool)
+    for name, values in expected.items():
+        is_wrong |= ~_match_numbers(bounds[name], values, scale, name)
+    width = int(rows.max()) + 1
+    slopes = [of_group * width + position for of_group, position in (slope_lower, slope_upper)]
+    needed = np.unique(np.concatenate([*slopes, np.arange(len(rows)) * width + rows]))
+    return int(is_wrong.sum()) + len(np.setxor1d(needed, group * width + selected, assume_unique=True))
+
+
 def _find_domain_places(targeted: TargetedGroups, people: pl.Series) -> np.ndarray:
     """Find the place of each value in the domain, -1 where it is not in it."""
     place_of_text: dict[Any, int] = {text: place for place, text in enumerate(targeted.values)}
@@ -505,22 +436,6 @@ def _count_unmatched_people(targeted: TargetedGroups, group: np.ndarray, value: 
     return unmatched
 
 
-def _find_leaves(targeted: TargetedGroups) -> np.ndarray:
-    """Find the node of each value: leaves from left to right, children in the order of their numbers."""
-    children: dict[int, list[int]] = {}
-    for node, above in enumerate(targeted.parent.tolist()):
-        children.setdefault(above, []).append(node)
-    leaves = []
-    waiting = [children[-1][0]]
-    while waiting:
-        node = waiting.pop()
-        if node in children:
-            waiting += reversed(children[node])
-        else:
-            leaves.append(node)
-    return np.array(leaves, np.int64)
-
-
 def _count_excess_values(targeted: TargetedGroups, fakes: Fraction) -> int:
     """Count values beyond rows that are more than the method may add to a group."""
     rows = targeted.rows
@@ -560,6 +475,91 @@ def _compare_targets(
         f"every target is within {float(worst):.3g} of its group's own distribution; {float(allowed):.3g} is declared"
     )
     return (SourceFinding("targets", worst <= allowed, {"target_distance": float(worst)}, sentence),)
+
+
+def _make_mismatch_error(why: str) -> BundleDamaged:
+    return BundleDamaged("The files of the release do not belong together.", why=why)
+
+
+def _format_node_label(annotated: AnnotatedHierarchy, node: int, numeric: bool) -> str:
+    first = int(annotated.first[node])
+    last = int(annotated.last[node])
+    if first == last:
+        return format_value_label(annotated.texts[first])
+    if numeric:
+        return format_range_label(annotated.texts[first], annotated.texts[last])
+    covers_domain = last - first + 1 == len(annotated.texts)
+    return ANY_LABEL if covers_domain else format_set_label(annotated.texts[first : last + 1])
+
+
+def _convert_to_units(series: pl.Series) -> tuple[int, np.ndarray]:
+    """Convert numbers to whole multiples of a decimal unit."""
+    if series.dtype.is_integer():
+        return 1, series.to_numpy().astype(np.int64)
+    distinct = series.unique()
+    numbers = {value: parse_fraction(text) for value, text in zip(distinct, distinct.cast(pl.String), strict=True)}
+    scale = 1
+    while not all(is_whole(scale * number) for number in numbers.values()):
+        scale *= 10
+    return scale, np.array([int(numbers[value] * scale) for value in series.to_list()], np.int64)
+
+
+def _sum_first_values(
+    of_entry: np.ndarray,
+    value: np.ndarray,
+    count: np.ndarray,
+    group: np.ndarray,
+    selected: np.ndarray,
+    rows: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, tuple[np.ndarray, np.ndarray]]:
+    """Compute, for each (group, selected), the sum of the first `selected` values and the last of them.
+
+    Also return where the next value differs.
+    """
+    starts = np.searchsorted(of_entry, np.arange(len(rows)))
+    until = np.cumsum(count)
+    offset = np.append(0, until)[starts]
+    place = np.searchsorted(until, offset[group] + selected)
+    paid = np.append(0, np.cumsum(count * value))
+    total = paid[place] - paid[starts[group]] + (offset[group] + selected - np.append(0, until)[place]) * value[place]
+    inside = until - offset[of_entry]
+    differs = np.append((of_entry[1:] == of_entry[:-1]) & (value[1:] != value[:-1]), False) & (inside < rows[of_entry])
+    return total, value[place], (of_entry[differs], inside[differs])
+
+
+def _find_group_extremes(of_entry: np.ndarray, value: np.ndarray, take: np.ufunc) -> np.ndarray:
+    """Find the least or greatest value of each group; `take` is the minimum or maximum."""
+    order = np.argsort(of_entry, kind="stable")
+    return take.reduceat(value[order], np.flatnonzero(np.diff(of_entry[order], prepend=-1)))
+
+
+def _match_numbers(series: pl.Series, values: np.ndarray, scale: int, name: str) -> np.ndarray:
+    """Compare whole numbers exactly; others with the nearest double on the safe side, at most one further."""
+    if series.dtype.is_integer():
+        return series.to_numpy() == values
+    published = series.to_numpy()
+    near = values / scale
+    if not name.startswith("sum"):
+        return published == near
+    outward = -np.inf if name.endswith("lower") else np.inf
+    next_double = np.nextafter(near, outward)
+    return np.where(values % scale == 0, published == near, published == next_double)
+
+
+def _find_leaves(targeted: TargetedGroups) -> np.ndarray:
+    """Find the node of each value: leaves from left to right, children in the order of their numbers."""
+    children: dict[int, list[int]] = {}
+    for node, above in enumerate(targeted.parent.tolist()):
+        children.setdefault(above, []).append(node)
+    leaves = []
+    waiting = [children[-1][0]]
+    while waiting:
+        node = waiting.pop()
+        if node in children:
+            waiting += reversed(children[node])
+        else:
+            leaves.append(node)
+    return np.array(leaves, np.int64)
 
 
 AUDITOR = TransformedAuditor()

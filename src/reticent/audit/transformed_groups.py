@@ -103,52 +103,6 @@ def require_declared_groups(combinations: pl.DataFrame, rows: np.ndarray, method
         )
 
 
-def _find_declared_parts(combinations: pl.DataFrame, group_by: Any) -> tuple[np.ndarray, int]:
-    """Find the part of each combination, by the columns and bands that the manifest declares, and the number of parts."""
-    if group_by is None:
-        return np.zeros(len(combinations), np.int64), 1
-    bands = _list_bands(group_by)
-    if not bands or not set(bands) <= set(combinations.columns) - {GROUP_COLUMN}:
-        raise _make_contradiction("The manifest groups by columns that are no quasi-identifiers.")
-    columns = [_number_parts(combinations[name], edges) for name, edges in bands.items()]
-    parts, keys = combine_columns(columns, len(combinations))
-    return keys, parts
-
-
-def _list_bands(group_by: Any) -> dict[str, Sequence[Any]]:
-    """List the columns of `group_by`, each with the edges of its bands: a name, several names, or a table of edges."""
-    if isinstance(group_by, Mapping):
-        return dict(group_by)
-    if isinstance(group_by, str):
-        return {group_by: ()}
-    return dict.fromkeys(group_by, ())
-
-
-def _number_parts(values: pl.Series, edges: Sequence[Any]) -> NumberedColumn:
-    """Number a column by its values, or by bands of numbers from an edge up to the next.
-
-    A missing value is a part of its own.
-    """
-    if not edges:
-        return number_values(values)
-    try:
-        ends = np.array([float(parse_fraction(edge)) for edge in edges])
-    except (MisshapenValue, TypeError, ValueError, ArithmeticError):
-        raise _make_contradiction("The manifest groups by bands whose edges are no numbers.") from None
-    places = values.cast(pl.Float64, strict=False).fill_nan(None)
-    band = np.searchsorted(ends, places.fill_null(0.0).to_numpy(), side="right")
-    band[places.is_null().to_numpy()] = len(ends) + 1
-    return number_values(pl.Series(band))
-
-
-def _make_contradiction(why: str) -> BundleDamaged:
-    return BundleDamaged(
-        "The groups of the release are not those that its manifest declares.",
-        why=why,
-        attempt="getting the folder again from its publisher.",
-    )
-
-
 def find_named_targets(manifest: Manifest) -> Mapping[str, Any] | None:
     """Return the targets that P-privacy names by group; None where it names none."""
     for promise in manifest.promises:
@@ -223,6 +177,26 @@ def require_known_groups(files: Any, schema: Any, manifest: Manifest, groups: in
     return names
 
 
+def _make_contradiction(why: str) -> BundleDamaged:
+    return BundleDamaged(
+        "The groups of the release are not those that its manifest declares.",
+        why=why,
+        attempt="getting the folder again from its publisher.",
+    )
+
+
+def _find_declared_parts(combinations: pl.DataFrame, group_by: Any) -> tuple[np.ndarray, int]:
+    """Find the part of each combination, by the columns and bands that the manifest declares, and the number of parts."""
+    if group_by is None:
+        return np.zeros(len(combinations), np.int64), 1
+    bands = _list_bands(group_by)
+    if not bands or not set(bands) <= set(combinations.columns) - {GROUP_COLUMN}:
+        raise _make_contradiction("The manifest groups by columns that are no quasi-identifiers.")
+    columns = [_number_parts(combinations[name], edges) for name, edges in bands.items()]
+    parts, keys = combine_columns(columns, len(combinations))
+    return keys, parts
+
+
 def _format_name_parts(column: pl.Series, edges: Sequence[Any]) -> list[str] | None:
     """Format each row's part of a name; None where a value can be written in several ways."""
     if len(edges):
@@ -242,3 +216,29 @@ def _format_name_parts(column: pl.Series, edges: Sequence[Any]) -> list[str] | N
     if column.dtype != pl.String and not column.dtype.is_integer():
         return None
     return column.cast(pl.String).fill_null(MISSING_NAME).to_list()
+
+
+def _list_bands(group_by: Any) -> dict[str, Sequence[Any]]:
+    """List the columns of `group_by`, each with the edges of its bands: a name, several names, or a table of edges."""
+    if isinstance(group_by, Mapping):
+        return dict(group_by)
+    if isinstance(group_by, str):
+        return {group_by: ()}
+    return dict.fromkeys(group_by, ())
+
+
+def _number_parts(values: pl.Series, edges: Sequence[Any]) -> NumberedColumn:
+    """Number a column by its values, or by bands of numbers from an edge up to the next.
+
+    A missing value is a part of its own.
+    """
+    if not edges:
+        return number_values(values)
+    try:
+        ends = np.array([float(parse_fraction(edge)) for edge in edges])
+    except (MisshapenValue, TypeError, ValueError, ArithmeticError):
+        raise _make_contradiction("The manifest groups by bands whose edges are no numbers.") from None
+    places = values.cast(pl.Float64, strict=False).fill_nan(None)
+    band = np.searchsorted(ends, places.fill_null(0.0).to_numpy(), side="right")
+    band[places.is_null().to_numpy()] = len(ends) + 1
+    return number_values(pl.Series(band))

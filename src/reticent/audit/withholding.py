@@ -82,45 +82,6 @@ def check_stated_withholding(recount: RecomputedRelease, source: SourceCompariso
     )
 
 
-def _count_values(
-    recount: RecomputedRelease, source: SourceComparison, columns: list[str]
-) -> tuple[list[int], list[int]]:
-    """Count the rows of the source and of the release that have each value, or combination of several columns' values.
-
-    The counts of a value are at the same place; rows without one are left out.
-    """
-    entries = [entry for entry in recount.subject.columns if entry.name in columns]
-    rows = source.count_rows(columns)
-    converted = convert_source(rows.frame, entries).frame.select(columns)
-    source_values = converted.with_columns(pl.Series(ROW_COUNT_COLUMN, rows.multiplicities)).drop_nulls(columns)
-    published_values = _count_published_values(recount, columns).drop_nulls(columns)
-    numbered = [number_values(published_values[name].append(source_values[name])) for name in columns]
-    word = pack_columns(numbered, len(published_values) + len(source_values))
-    distinct, codes = np.unique(word, return_inverse=True)
-
-    def sum_rows(code: np.ndarray, values: pl.DataFrame) -> list[int]:
-        row_counts = values.to_series(-1).to_numpy()
-        return np.bincount(code, weights=row_counts, minlength=len(distinct)).astype(np.int64).tolist()
-
-    before = sum_rows(codes[len(published_values) :], source_values)
-    after = sum_rows(codes[: len(published_values)], published_values)
-    return before, after
-
-
-def _count_published_values(recount: RecomputedRelease, columns: list[str]) -> pl.DataFrame:
-    """Count the rows of each published value, in the last column.
-
-    Combinations, and values of labelled rows, are from one file.
-    """
-    if len(columns) > 1 or recount.labelled:
-        counted = recount.frame.select(columns).with_columns(pl.Series(ROW_COUNT_COLUMN, recount.multiplicities))
-        return counted.group_by(columns).agg(pl.col(ROW_COUNT_COLUMN).sum())
-    kind = reader_for(recount.subject.kind)
-    manifest = recount.subject.manifest
-    assert manifest is not None  # a table of another tool has no stages
-    return kind.value_counts({kind.files[0]: recount.frame, **recount.other_tables}, manifest, columns[0])
-
-
 @dataclass(frozen=True, slots=True)
 class WithholdingResult:
     """Whether the declared suppression can have withheld what is missing, and how likely a draw at least as sparing is."""
@@ -158,142 +119,6 @@ def assess_withholding(kind: str, l: Fraction, before: Sequence[int], after: Seq
     if len(pairs) < l:
         return IMPOSSIBLE_RESULT
     return judges[kind](pairs, int(l))
-
-
-def _assess_safe(pairs: CountPairs, l: int) -> WithholdingResult:
-    level = pairs[l - 1][0]
-    return CERTAIN_RESULT if all(a == min(b, level) for b, a in pairs) else IMPOSSIBLE_RESULT
-
-
-def _assess_unsafe(pairs: CountPairs, l: int) -> WithholdingResult:
-    orders = _list_orders(pairs)
-    return CERTAIN_RESULT if any(_is_stopping_state(order, l, order[0][0]) for order in orders) else IMPOSSIBLE_RESULT
-
-
-def _assess_randomized(pairs: CountPairs, l: int) -> WithholdingResult:
-    """Assess `randomized`: S_1 is lowered to a level of one of l intervals, then as `unsafe`.
-
-    From a level above where that stops, all stop alike.
-    """
-    ends = [*(b for b, _ in pairs[: l + 1]), 1][: l + 1]
-    probability = Fraction(0)
-    for order in _list_orders(pairs):
-        first = order[0][1]
-        level = max(a for _, a in order)
-        starts = [(first, first)] if first < level else [(level, level), (level + 1, order[0][0])]
-        reached = [low for low, high in starts if ends[-1] <= low <= high and _is_stopping_state(order, l, high)]
-        if reached:
-            lowest_start = min(reached)
-            interval_shares = [
-                Fraction(max(ends[h] - max(ends[h + 1], lowest_start) + 1, 0), ends[h] - ends[h + 1] + 1)
-                for h in range(l)
-            ]
-            probability = max(probability, sum(interval_shares, Fraction(0)) / l)
-    return WithholdingResult(probability > 0, probability)
-
-
-def _list_orders(pairs: CountPairs) -> list[CountPairs]:
-    """List the ranks that can have led there.
-
-    One of the tied highest comes first; of others tied, the one of which more was withheld comes last.
-    """
-    highest = pairs[0][0]
-    leaders = sorted({pair for pair in pairs if pair[0] == highest})
-    orders = []
-    for leader in leaders:
-        others = pairs.copy()
-        others.remove(leader)
-        orders.append([leader, *others])
-    return orders
-
-
-def _is_stopping_state(order: CountPairs, l: int, start: int) -> bool:
-    """Whether withholding records of the highest values, S_1 lowered to `start`, stops at these counts.
-
-    It stops where no value exceeds one in l and l values may have led for the first time. The second condition lasts
-    once it holds; the first can begin to hold only at the start of a level, or when the second does.
-    """
-    rows = sum(b for b, _ in order)
-    counts = [start, *(b for b, _ in order[1:])]
-    after = [a for _, a in order]
-    end = sum(counts) - sum(after)
-    if end < 0 or _count_after_steps(counts, end) != after:
-        return False
-    if not _is_eligible(after, l) or not _has_candidates(after, rows, l):
-        return False
-    begins = _find_first(lambda steps: _has_candidates(_count_after_steps(counts, steps), rows, l), end)
-    if begins == end:
-        return True
-    if _is_eligible(_count_after_steps(counts, begins), l):
-        return False
-    level = max(_count_after_steps(counts, begins))
-    earlier = _find_first(lambda down: _is_eligible([min(count, level - 1 - down) for count in counts], l), level - 1)
-    return end == sum(max(count - (level - 1 - earlier), 0) for count in counts)
-
-
-def _find_first(holds: Callable[[int], bool], limit: int) -> int:
-    """Find the least of 0 .. limit from which on a condition holds; `limit` where it does not before."""
-    low = 0
-    high = limit
-    while low < high:
-        middle = (low + high) // 2
-        if holds(middle):
-            high = middle
-        else:
-            low = middle + 1
-    return low
-
-
-def _count_after_steps(initial: list[int], steps: int) -> list[int]:
-    """Return the counts after withholding one record of the highest value `steps` times, the last in rank first."""
-    highest = max(initial)
-    down = _find_first(lambda by: sum(max(count - (highest - by - 1), 0) for count in initial) > steps, highest)
-    level = highest - down
-    remainder = steps - sum(max(count - level, 0) for count in initial)
-    counts = [min(count, level) for count in initial]
-    at_level = [index for index, count in enumerate(counts) if count == level]
-    for index in list(reversed(at_level))[:remainder]:
-        counts[index] -= 1
-    return counts
-
-
-def _is_eligible(counts: list[int], l: int) -> bool:
-    return l * max(counts) <= sum(counts)
-
-
-def _has_candidates(counts: list[int], rows: int, l: int) -> bool:
-    """Whether l values could have been the highest and exceeded one in l, had they all that is withheld."""
-    return l * (sorted(counts, reverse=True)[l - 1] + rows - sum(counts)) > rows
-
-
-def _assess_calibrated(pairs: CountPairs, l: int) -> WithholdingResult:
-    """Assess `calibrated`: by a cut at the level of the single highest value, if that is published; else as `safe`.
-
-    No draw withholds more than `safe`.
-    """
-    if pairs[0][0] > MAX_RECORDS:
-        return CERTAIN_RESULT if _assess_safe(pairs, l).possible else UNDECIDED_RESULT
-    table = CutTable.from_counts([b for b, _ in pairs], l)
-    first = pairs[0][1]
-    levels = table.levels()
-    by_cut = (
-        first in levels
-        and all(a == min(b, table.cut(first)) for b, a in pairs[1:])
-        and compute_cut_probability(table, first) > 0
-    )
-    if _assess_safe(pairs, l).possible:
-        may_fall_back = len(levels) > MAX_LEVELS or _sum_cut_probabilities(table, levels) < 1
-        return CERTAIN_RESULT if by_cut or may_fall_back else IMPOSSIBLE_RESULT
-    if not by_cut:
-        return IMPOSSIBLE_RESULT
-    sparing = levels[levels >= first]
-    if len(sparing) <= MAX_LEVELS:
-        return WithholdingResult(True, _sum_cut_probabilities(table, sparing))
-    return WithholdingResult(True, Fraction(len(sparing), len(levels)))
-
-
-def _sum_cut_probabilities(table: CutTable, levels: np.ndarray) -> Fraction:
-    return sum((compute_cut_probability(table, level) for level in levels.tolist()), Fraction(0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,24 +161,6 @@ class CutTable:
         return first[opens]
 
 
-def _find_cut_levels(rest: np.ndarray, l: int, first: np.ndarray) -> np.ndarray:
-    total = np.append(0, np.cumsum(rest[::-1]))  # of the lowest so many
-    rising = -np.sort(-rest)[::-1]
-
-    def fits(level: np.ndarray) -> np.ndarray:
-        lower = np.searchsorted(rising, level, side="left")
-        return l * level <= first + total[lower] + (len(rest) - lower) * level
-
-    low = np.full(len(first), rest[l - 1] if l <= len(rest) else 0)
-    high = np.full(len(first), int(first.max(initial=0)) + int(rest.sum()) + 1)
-    while (high - low > 1).any():
-        middle = (low + high) // 2
-        holds = fits(middle)
-        low = np.where(holds, middle, low)
-        high = np.where(holds, high, middle)
-    return low
-
-
 def compute_cut_probability(table: CutTable, first: int) -> Fraction:
     """Compute the probability with which a table is published by its cut at an open level.
 
@@ -381,10 +188,105 @@ def compute_cut_probability(table: CutTable, first: int) -> Fraction:
     return probability
 
 
-def _list_free_counts(table: CutTable, first: int, level: int) -> list[int]:
-    """List published counts of the values that may have led: the l highest that the level did not lower, and ties."""
-    free = sorted([first, *(count for count in table.counts[1:] if count <= level)], reverse=True)
-    return [count for count in free if count >= free[table.l - 1]]
+def _count_values(
+    recount: RecomputedRelease, source: SourceComparison, columns: list[str]
+) -> tuple[list[int], list[int]]:
+    """Count the rows of the source and of the release that have each value, or combination of several columns' values.
+
+    The counts of a value are at the same place; rows without one are left out.
+    """
+    entries = [entry for entry in recount.subject.columns if entry.name in columns]
+    rows = source.count_rows(columns)
+    converted = convert_source(rows.frame, entries).frame.select(columns)
+    source_values = converted.with_columns(pl.Series(ROW_COUNT_COLUMN, rows.multiplicities)).drop_nulls(columns)
+    published_values = _count_published_values(recount, columns).drop_nulls(columns)
+    numbered = [number_values(published_values[name].append(source_values[name])) for name in columns]
+    word = pack_columns(numbered, len(published_values) + len(source_values))
+    distinct, codes = np.unique(word, return_inverse=True)
+
+    def sum_rows(code: np.ndarray, values: pl.DataFrame) -> list[int]:
+        row_counts = values.to_series(-1).to_numpy()
+        return np.bincount(code, weights=row_counts, minlength=len(distinct)).astype(np.int64).tolist()
+
+    before = sum_rows(codes[len(published_values) :], source_values)
+    after = sum_rows(codes[: len(published_values)], published_values)
+    return before, after
+
+
+def _assess_unsafe(pairs: CountPairs, l: int) -> WithholdingResult:
+    orders = _list_orders(pairs)
+    return CERTAIN_RESULT if any(_is_stopping_state(order, l, order[0][0]) for order in orders) else IMPOSSIBLE_RESULT
+
+
+def _assess_safe(pairs: CountPairs, l: int) -> WithholdingResult:
+    level = pairs[l - 1][0]
+    return CERTAIN_RESULT if all(a == min(b, level) for b, a in pairs) else IMPOSSIBLE_RESULT
+
+
+def _assess_randomized(pairs: CountPairs, l: int) -> WithholdingResult:
+    """Assess `randomized`: S_1 is lowered to a level of one of l intervals, then as `unsafe`.
+
+    From a level above where that stops, all stop alike.
+    """
+    ends = [*(b for b, _ in pairs[: l + 1]), 1][: l + 1]
+    probability = Fraction(0)
+    for order in _list_orders(pairs):
+        first = order[0][1]
+        level = max(a for _, a in order)
+        starts = [(first, first)] if first < level else [(level, level), (level + 1, order[0][0])]
+        reached = [low for low, high in starts if ends[-1] <= low <= high and _is_stopping_state(order, l, high)]
+        if reached:
+            lowest_start = min(reached)
+            interval_shares = [
+                Fraction(max(ends[h] - max(ends[h + 1], lowest_start) + 1, 0), ends[h] - ends[h + 1] + 1)
+                for h in range(l)
+            ]
+            probability = max(probability, sum(interval_shares, Fraction(0)) / l)
+    return WithholdingResult(probability > 0, probability)
+
+
+def _assess_calibrated(pairs: CountPairs, l: int) -> WithholdingResult:
+    """Assess `calibrated`: by a cut at the level of the single highest value, if that is published; else as `safe`.
+
+    No draw withholds more than `safe`.
+    """
+    if pairs[0][0] > MAX_RECORDS:
+        return CERTAIN_RESULT if _assess_safe(pairs, l).possible else UNDECIDED_RESULT
+    table = CutTable.from_counts([b for b, _ in pairs], l)
+    first = pairs[0][1]
+    levels = table.levels()
+    by_cut = (
+        first in levels
+        and all(a == min(b, table.cut(first)) for b, a in pairs[1:])
+        and compute_cut_probability(table, first) > 0
+    )
+    if _assess_safe(pairs, l).possible:
+        may_fall_back = len(levels) > MAX_LEVELS or _sum_cut_probabilities(table, levels) < 1
+        return CERTAIN_RESULT if by_cut or may_fall_back else IMPOSSIBLE_RESULT
+    if not by_cut:
+        return IMPOSSIBLE_RESULT
+    sparing = levels[levels >= first]
+    if len(sparing) <= MAX_LEVELS:
+        return WithholdingResult(True, _sum_cut_probabilities(table, sparing))
+    return WithholdingResult(True, Fraction(len(sparing), len(levels)))
+
+
+def _find_cut_levels(rest: np.ndarray, l: int, first: np.ndarray) -> np.ndarray:
+    total = np.append(0, np.cumsum(rest[::-1]))  # of the lowest so many
+    rising = -np.sort(-rest)[::-1]
+
+    def fits(level: np.ndarray) -> np.ndarray:
+        lower = np.searchsorted(rising, level, side="left")
+        return l * level <= first + total[lower] + (len(rest) - lower) * level
+
+    low = np.full(len(first), rest[l - 1] if l <= len(rest) else 0)
+    high = np.full(len(first), int(first.max(initial=0)) + int(rest.sum()) + 1)
+    while (high - low > 1).any():
+        middle = (low + high) // 2
+        holds = fits(middle)
+        low = np.where(holds, middle, low)
+        high = np.where(holds, high, middle)
+    return low
 
 
 def _compute_shared_probability(table: CutTable, first: int, level: int, moved: int) -> Fraction:
@@ -402,3 +304,101 @@ def _compute_shared_probability(table: CutTable, first: int, level: int, moved: 
             return Fraction(0)
         widest = max(widest, len(other.levels()))
     return Fraction(1, widest)
+
+
+def _count_published_values(recount: RecomputedRelease, columns: list[str]) -> pl.DataFrame:
+    """Count the rows of each published value, in the last column.
+
+    Combinations, and values of labelled rows, are from one file.
+    """
+    if len(columns) > 1 or recount.labelled:
+        counted = recount.frame.select(columns).with_columns(pl.Series(ROW_COUNT_COLUMN, recount.multiplicities))
+        return counted.group_by(columns).agg(pl.col(ROW_COUNT_COLUMN).sum())
+    kind = reader_for(recount.subject.kind)
+    manifest = recount.subject.manifest
+    assert manifest is not None  # a table of another tool has no stages
+    return kind.value_counts({kind.files[0]: recount.frame, **recount.other_tables}, manifest, columns[0])
+
+
+def _list_orders(pairs: CountPairs) -> list[CountPairs]:
+    """List the ranks that can have led there.
+
+    One of the tied highest comes first; of others tied, the one of which more was withheld comes last.
+    """
+    highest = pairs[0][0]
+    leaders = sorted({pair for pair in pairs if pair[0] == highest})
+    orders = []
+    for leader in leaders:
+        others = pairs.copy()
+        others.remove(leader)
+        orders.append([leader, *others])
+    return orders
+
+
+def _is_stopping_state(order: CountPairs, l: int, start: int) -> bool:
+    """Whether withholding records of the highest values, S_1 lowered to `start`, stops at these counts.
+
+    It stops where no value exceeds one in l and l values may have led for the first time. The second condition lasts
+    once it holds; the first can begin to hold only at the start of a level, or when the second does.
+    """
+    rows = sum(b for b, _ in order)
+    counts = [start, *(b for b, _ in order[1:])]
+    after = [a for _, a in order]
+    end = sum(counts) - sum(after)
+    if end < 0 or _count_after_steps(counts, end) != after:
+        return False
+    if not _is_eligible(after, l) or not _has_candidates(after, rows, l):
+        return False
+    begins = _find_first(lambda steps: _has_candidates(_count_after_steps(counts, steps), rows, l), end)
+    if begins == end:
+        return True
+    if _is_eligible(_count_after_steps(counts, begins), l):
+        return False
+    level = max(_count_after_steps(counts, begins))
+    earlier = _find_first(lambda down: _is_eligible([min(count, level - 1 - down) for count in counts], l), level - 1)
+    return end == sum(max(count - (level - 1 - earlier), 0) for count in counts)
+
+
+def _sum_cut_probabilities(table: CutTable, levels: np.ndarray) -> Fraction:
+    return sum((compute_cut_probability(table, level) for level in levels.tolist()), Fraction(0))
+
+
+def _list_free_counts(table: CutTable, first: int, level: int) -> list[int]:
+    """List published counts of the values that may have led: the l highest that the level did not lower, and ties."""
+    free = sorted([first, *(count for count in table.counts[1:] if count <= level)], reverse=True)
+    return [count for count in free if count >= free[table.l - 1]]
+
+
+def _count_after_steps(initial: list[int], steps: int) -> list[int]:
+    """Return the counts after withholding one record of the highest value `steps` times, the last in rank first."""
+    highest = max(initial)
+    down = _find_first(lambda by: sum(max(count - (highest - by - 1), 0) for count in initial) > steps, highest)
+    level = highest - down
+    remainder = steps - sum(max(count - level, 0) for count in initial)
+    counts = [min(count, level) for count in initial]
+    at_level = [index for index, count in enumerate(counts) if count == level]
+    for index in list(reversed(at_level))[:remainder]:
+        counts[index] -= 1
+    return counts
+
+
+def _is_eligible(counts: list[int], l: int) -> bool:
+    return l * max(counts) <= sum(counts)
+
+
+def _has_candidates(counts: list[int], rows: int, l: int) -> bool:
+    """Whether l values could have been the highest and exceeded one in l, had they all that is withheld."""
+    return l * (sorted(counts, reverse=True)[l - 1] + rows - sum(counts)) > rows
+
+
+def _find_first(holds: Callable[[int], bool], limit: int) -> int:
+    """Find the least of 0 .. limit from which on a condition holds; `limit` where it does not before."""
+    low = 0
+    high = limit
+    while low < high:
+        middle = (low + high) // 2
+        if holds(middle):
+            high = middle
+        else:
+            low = middle + 1
+    return low

@@ -93,6 +93,19 @@ def check(
     return code
 
 
+def _format_skyline(advice) -> list[str]:
+    """Format the points of a skyline, and the risks they were chosen from."""
+    grid = ", ".join(f"{point['bandwidth']}: {point['risk']:.4f}" for point in advice["grid"])
+    points = ", ".join(
+        f"{{ bandwidth = {_quote_bandwidth(point['bandwidth'])}, t = {point['t']:g} }}" for point in advice["points"]
+    )
+    return [
+        f"A skyline for {advice['column']!r}: points = [{points}]",
+        advice["why"],
+        f"The greatest risk by bandwidth: {grid}. Priors by {' and '.join(dict.fromkeys(advice['routes']))}.",
+    ]
+
+
 def _format_eligibility(advice, show_values: bool) -> list[str]:
     """Format whether the table supports l, and what each remedy would cost."""
     share = f"The most frequent value of {advice['column']!r} has a share of {advice['largest_share']:.4f}"
@@ -115,19 +128,6 @@ def _format_eligibility(advice, show_values: bool) -> list[str]:
         "  [[prepare]]",
         '  name = "suppression"',
         f"  l = {advice['l']}",
-    ]
-
-
-def _format_skyline(advice) -> list[str]:
-    """Format the points of a skyline, and the risks they were chosen from."""
-    grid = ", ".join(f"{point['bandwidth']}: {point['risk']:.4f}" for point in advice["grid"])
-    points = ", ".join(
-        f"{{ bandwidth = {_quote_bandwidth(point['bandwidth'])}, t = {point['t']:g} }}" for point in advice["points"]
-    )
-    return [
-        f"A skyline for {advice['column']!r}: points = [{points}]",
-        advice["why"],
-        f"The greatest risk by bandwidth: {grid}. Priors by {' and '.join(dict.fromkeys(advice['routes']))}.",
     ]
 
 

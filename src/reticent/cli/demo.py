@@ -14,7 +14,6 @@ from reticent.cli.options import Json
 from reticent.progress import ProgressEvent, scale_progress
 
 EXAMPLE = "reticent demo --to demo"
-
 QUESTION = "SELECT COUNT(*) FROM release WHERE age BETWEEN 30 AND 39"
 ADVERSARIES = ("skewness", "naive-bayes")
 DEMO_MARK = "# Made by `reticent demo`"
@@ -76,6 +75,27 @@ def demo(
     _say_next(to, results["report"])
 
 
+@contextmanager
+def _make_fresh_folder(to: Path) -> Iterator[None]:
+    """Make an empty folder; an earlier demo is replaced, and a failure leaves none."""
+    from reticent.errors import OutputExists
+    from reticent.format.folder import translate_disk_errors
+
+    job = to / "job.toml"
+    earlier = job.is_file() and job.read_text(encoding="utf-8", errors="replace").startswith(DEMO_MARK)
+    if to.exists() and not earlier and (to.is_file() or any(to.iterdir())):
+        raise OutputExists(f"{to} exists and is no earlier demo.", attempt="--to with another folder.")
+    with translate_disk_errors(to):
+        if to.exists():
+            shutil.rmtree(to)
+        to.mkdir()
+    try:
+        yield
+    except BaseException:
+        shutil.rmtree(to, ignore_errors=True)
+        raise
+
+
 def _write_census(to: Path, rows: int, progress: Any) -> Any:
     import polars as pl
 
@@ -113,34 +133,6 @@ def _try_release(release: Any, to: Path, progress: Any) -> dict[str, Any]:
         "answer": _ask_question(release),
         "report": str(_write_report(release, to, progress)),
     }
-
-
-def _ask_question(release: Any) -> Any:
-    from reticent.errors import RequestError
-
-    try:
-        return release.query(QUESTION).to_dict()
-    except RequestError as error:
-        return error.what
-
-
-def _write_report(release: Any, to: Path, progress: Any) -> Path:
-    """Write the public page; as Markdown if the extra for charts is missing."""
-    from reticent.errors import RequestError
-    from reticent.format.folder import translate_disk_errors
-    from reticent.report import report
-
-    progress(ProgressEvent("writing a report", 0.9))
-    page = report(release)
-    try:
-        name = "report.html"
-        text = page.html()
-    except RequestError:
-        name = "report.md"
-        text = page.markdown()
-    with translate_disk_errors(to):
-        (to / name).write_text(text, encoding="utf-8")
-    return to / name
 
 
 def _say_tables(to: Path, rows: int, before: Any, after: Any) -> None:
@@ -195,22 +187,29 @@ def _say_next(to: Path, report: str) -> None:
     )
 
 
-@contextmanager
-def _make_fresh_folder(to: Path) -> Iterator[None]:
-    """Make an empty folder; an earlier demo is replaced, and a failure leaves none."""
-    from reticent.errors import OutputExists
-    from reticent.format.folder import translate_disk_errors
+def _ask_question(release: Any) -> Any:
+    from reticent.errors import RequestError
 
-    job = to / "job.toml"
-    earlier = job.is_file() and job.read_text(encoding="utf-8", errors="replace").startswith(DEMO_MARK)
-    if to.exists() and not earlier and (to.is_file() or any(to.iterdir())):
-        raise OutputExists(f"{to} exists and is no earlier demo.", attempt="--to with another folder.")
-    with translate_disk_errors(to):
-        if to.exists():
-            shutil.rmtree(to)
-        to.mkdir()
     try:
-        yield
-    except BaseException:
-        shutil.rmtree(to, ignore_errors=True)
-        raise
+        return release.query(QUESTION).to_dict()
+    except RequestError as error:
+        return error.what
+
+
+def _write_report(release: Any, to: Path, progress: Any) -> Path:
+    """Write the public page; as Markdown if the extra for charts is missing."""
+    from reticent.errors import RequestError
+    from reticent.format.folder import translate_disk_errors
+    from reticent.report import report
+
+    progress(ProgressEvent("writing a report", 0.9))
+    page = report(release)
+    try:
+        name = "report.html"
+        text = page.html()
+    except RequestError:
+        name = "report.md"
+        text = page.markdown()
+    with translate_disk_errors(to):
+        (to / name).write_text(text, encoding="utf-8")
+    return to / name

@@ -155,22 +155,6 @@ def _build_hierarchy(
     return (request, why), build_hierarchy(request, values, name=column or "")
 
 
-def _parse_parameter(text: str) -> tuple[str, Any]:
-    """Parse `width=[5,10]` as TOML would; what TOML cannot read is a text."""
-    import tomllib
-    from decimal import Decimal
-
-    from reticent.errors import RequestError
-
-    name, mark, value = text.partition("=")
-    if not (name and mark and value):
-        raise RequestError(f"--with: {text!r} names no parameter and value.", attempt="--with width=[5,10].")
-    try:
-        return name, tomllib.loads(f"x = {value}", parse_float=Decimal)["x"]
-    except tomllib.TOMLDecodeError:
-        return name, value
-
-
 def _require_fit(tree: Any, values: Any, column: str) -> Any:
     """Return how the hierarchy fits the column; refuse if it lacks values."""
     from reticent.cli.hierarchy_tree import fit_hierarchy
@@ -206,15 +190,31 @@ def _collect_facts(tree: Any, fit: Any, request: Any, output: Path | None) -> di
     return facts | ({"saved": str(output)} if output is not None else {})
 
 
+def _format_job_text(request: dict[str, Any]) -> str:
+    from reticent.job.job import format_toml_value
+
+    return format_toml_value(request)
+
+
+def _parse_parameter(text: str) -> tuple[str, Any]:
+    """Parse `width=[5,10]` as TOML would; what TOML cannot read is a text."""
+    import tomllib
+    from decimal import Decimal
+
+    from reticent.errors import RequestError
+
+    name, mark, value = text.partition("=")
+    if not (name and mark and value):
+        raise RequestError(f"--with: {text!r} names no parameter and value.", attempt="--with width=[5,10].")
+    try:
+        return name, tomllib.loads(f"x = {value}", parse_float=Decimal)["x"]
+    except tomllib.TOMLDecodeError:
+        return name, value
+
+
 def _convert_decimals(value: Any) -> Any:
     from decimal import Decimal
 
     if isinstance(value, list):
         return [_convert_decimals(entry) for entry in value]
     return float(value) if isinstance(value, Decimal) else value
-
-
-def _format_job_text(request: dict[str, Any]) -> str:
-    from reticent.job.job import format_toml_value
-
-    return format_toml_value(request)

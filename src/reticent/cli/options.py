@@ -14,22 +14,6 @@ import typer
 from reticent import catalogue
 from reticent.errors import JobError
 
-
-def split_names(text: str | None) -> list[str] | None:
-    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
-
-
-def parse_hierarchy_files(entries: list[str] | None) -> dict[str, str]:
-    from reticent.errors import RequestError
-
-    pairs = [entry.partition("=") for entry in entries or ()]
-    if incomplete := [column for column, mark, path in pairs if not (column and mark and path)]:
-        raise RequestError(
-            f"--hierarchy: {incomplete[0]!r} names no column and file.", attempt="--hierarchy education=education.csv."
-        )
-    return {column: path for column, _, path in pairs}
-
-
 JobFile = Annotated[
     Path,
     typer.Argument(metavar="JOB", help="The job file (TOML); `reticent init DATA` drafts one.", show_default=False),
@@ -59,8 +43,6 @@ FromTable = Annotated[
     str | None, typer.Option("--table", metavar="NAME", help="Which table, where DATA is an address.")
 ]
 FromQuery = Annotated[str | None, typer.Option("--query", metavar="SQL", help="Which rows, where DATA is an address.")]
-
-
 Engine = Annotated[
     str,
     typer.Option(
@@ -69,8 +51,6 @@ Engine = Annotated[
         help="What reads the rows; the release's rows are the same by any.",
     ),
 ]
-
-
 Master = Annotated[
     str | None,
     typer.Option(
@@ -80,8 +60,6 @@ Master = Annotated[
         help="Where Spark runs, for --engine spark: local[2], spark://host:7077, yarn.",
     ),
 ]
-
-
 Regions = Annotated[
     int | None,
     typer.Option(
@@ -91,6 +69,21 @@ Regions = Annotated[
         help="For --engine spark: plan about N regions by themselves, on the executors.",
     ),
 ]
+
+
+def split_names(text: str | None) -> list[str] | None:
+    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
+
+
+def parse_hierarchy_files(entries: list[str] | None) -> dict[str, str]:
+    from reticent.errors import RequestError
+
+    pairs = [entry.partition("=") for entry in entries or ()]
+    if incomplete := [column for column, mark, path in pairs if not (column and mark and path)]:
+        raise RequestError(
+            f"--hierarchy: {incomplete[0]!r} names no column and file.", attempt="--hierarchy education=education.csv."
+        )
+    return {column: path for column, _, path in pairs}
 
 
 def make_engine(engine: str, master: str | None, regions: int | None = None) -> Any:

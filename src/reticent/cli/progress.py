@@ -97,9 +97,6 @@ class LogSettings:
         return self.as_json and self.file is None
 
 
-LOG_SETTINGS = LogSettings()
-
-
 @contextmanager
 def apply_log_options(words: Sequence[str]) -> Iterator[list[str]]:
     """Yield the words without the log options, which hold inside the block; a log's file is closed at the end."""
@@ -165,6 +162,9 @@ def _print_to_stderr(text: str) -> None:
     """Print progress; a stream that cannot be written to ends no command."""
     with suppress(OSError, ValueError):
         print(text, file=sys.stderr, flush=True)
+
+
+LOG_SETTINGS = LogSettings()
 
 
 def _open_log(path: Path) -> TextIO:

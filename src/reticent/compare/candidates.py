@@ -102,6 +102,14 @@ def check_method_names(methods: Any) -> tuple[str, ...] | None:
     return listed
 
 
+def _require_one_source(jobs: Sequence[Job]) -> None:
+    if any(job.source != jobs[0].source for job in jobs[1:]):
+        raise RequestError(
+            "The jobs have different sources: what they reach could not be compared.",
+            attempt="jobs of one source, which may differ in columns, promises and methods.",
+        )
+
+
 def _make_method_candidates(
     prefix: str, job: Job, method: str, values: Mapping[str, list[Any]], is_alternative: bool
 ) -> list[Candidate]:
@@ -119,19 +127,6 @@ def _make_method_candidates(
             raise
         return [Candidate(_make_label(prefix, method, {}), None, method, why=error.what, is_alternative=True)]
     return make_swept_candidates(chosen, values, prefix=prefix, is_alternative=is_alternative)
-
-
-def _make_label(prefix: str, method: str, parameters: Mapping[str, Any]) -> str:
-    words = [method, *(f"{name}={value}" for name, value in parameters.items())]
-    return " ".join([prefix, *words] if prefix else words)
-
-
-def _require_one_source(jobs: Sequence[Job]) -> None:
-    if any(job.source != jobs[0].source for job in jobs[1:]):
-        raise RequestError(
-            "The jobs have different sources: what they reach could not be compared.",
-            attempt="jobs of one source, which may differ in columns, promises and methods.",
-        )
 
 
 def _replace_parameter(job: Job, name: str, value: Any) -> Job:
@@ -155,10 +150,6 @@ def _replace_parameter(job: Job, name: str, value: Any) -> Job:
     )
 
 
-def _list_parameters(part: Any) -> list[str]:
-    return [field.name for field in fields(part)]
-
-
 def _show_parameter(job: Job, name: str) -> Any:
     """Return a parameter as the job keeps it, in a type that a frame holds: an exact number as the nearest one."""
     if name == "method":
@@ -168,3 +159,12 @@ def _show_parameter(job: Job, name: str) -> Any:
     if isinstance(value, Fraction):
         return int(value) if value == int(value) else float(value)
     return value if isinstance(value, bool | int | float | str | None) else str(registry.convert_to_plain(value))
+
+
+def _make_label(prefix: str, method: str, parameters: Mapping[str, Any]) -> str:
+    words = [method, *(f"{name}={value}" for name, value in parameters.items())]
+    return " ".join([prefix, *words] if prefix else words)
+
+
+def _list_parameters(part: Any) -> list[str]:
+    return [field.name for field in fields(part)]

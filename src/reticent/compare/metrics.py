@@ -51,6 +51,13 @@ from reticent.utility.workload import Answerer, answer_from_view, make_answerer
 
 HELD_BACK_SHARE = 0.2
 """The share of people who are left out of releases when classification is measured, and asked about."""
+DEFAULT_KNOWLEDGE = {"background": {"bandwidth": "0.3", "t": "0.2"}}
+"""Prior knowledge, and what counts as learned, of an adversary that no promise covers."""
+NO_TIME_REASON = "There was no time left for it in the budget: a greater one (--budget), or fewer rows (--rows)."
+OUTCOME_FIELDS = ("success", "low", "high", "baseline", "worst_posterior", "promised")
+CANDIDATE_ROLE = "candidate"
+TRIVIAL_ROLE = "trivial"
+SOURCE_ROLE = "source"
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,15 +147,6 @@ def summarize_spread(values: Sequence[float | None]) -> dict[str, Any] | None:
         "runs": len(numbers),
         "each": numbers,
     }
-
-
-DEFAULT_KNOWLEDGE = {"background": {"bandwidth": "0.3", "t": "0.2"}}
-"""Prior knowledge, and what counts as learned, of an adversary that no promise covers."""
-NO_TIME_REASON = "There was no time left for it in the budget: a greater one (--budget), or fewer rows (--rows)."
-OUTCOME_FIELDS = ("success", "low", "high", "baseline", "worst_posterior", "promised")
-CANDIDATE_ROLE = "candidate"
-TRIVIAL_ROLE = "trivial"
-SOURCE_ROLE = "source"
 
 
 class PublishedRun(NamedTuple):
@@ -273,48 +271,11 @@ def measure_answers(answerers: Sequence[Answerer], cells: Cells, setting: Compar
     }
 
 
-def _publish_runs(candidate: Candidate, setting: ComparisonSetting) -> list[PublishedRun]:
-    """Publish a candidate to nowhere, once for each run; if there is no time for all of them, fewer times."""
-    assert candidate.job is not None
-    runs: list[PublishedRun] = []
-    for seed in setting.seeds():
-        if runs and not setting.suffices(runs[-1].cost.seconds):
-            break  # the figures state of how many runs they are
-        setting.progress(f"{candidate.label}: publishing to nowhere")
-        with measure_cost() as cost:
-            release = publish(candidate.job, frame=setting.to_publishable(setting.frame), seed=seed)
-        runs.append(PublishedRun(release, cost))
-    return runs
-
-
-def _make_candidate_row(evaluation: Evaluation[list[PublishedRun]]) -> dict[str, Any]:
-    candidate = evaluation.candidate
-    kind = catalogue.METHODS[candidate.method].kind
-    row: dict[str, Any] = {
-        "name": candidate.label,
-        "role": CANDIDATE_ROLE,
-        "method": candidate.method,
-        "kind": kind,
-        "parameters": dict(candidate.parameters),
-        "gives_up": catalogue.KINDS[kind].gives_up,
-    }
-    if candidate.job is not None and evaluation.reached is not None and not evaluation.unmeasured:
-        parts = candidate.job.to_dict()
-        row["job"] = {name: part for name, part in parts.items() if name in ("promise", "method", "prepare")}
-    return _add_figures(row, evaluation)
-
-
-def _add_figures(row: dict[str, Any], evaluation: Evaluation[Any]) -> dict[str, Any]:
-    """Add what the metrics returned, or the reason why there are no figures."""
-    if evaluation.reached is None or evaluation.unmeasured:
-        return {**row, "reached": False, "why": NO_TIME_REASON}
-    if not evaluation.reached:
-        refusal = evaluation.refusal
-        return {**row, "reached": False, "why": evaluation.candidate.why if refusal is None else refusal.what}
-    row = {**row, "reached": True, "why": ""}
-    for figures in evaluation.figures.values():
-        row |= figures
-    return row
+def _select_cells(cells: Cells, cell_of_row: np.ndarray) -> Cells:
+    """Return the cells of these rows, counted."""
+    counts = np.bincount(cell_of_row, minlength=len(cells)).astype(np.int64)
+    occurring = np.flatnonzero(counts)
+    return replace(cells, codes=cells.codes[occurring], values=cells.values[occurring], counts=counts[occurring])
 
 
 def _measure_costs(candidate: Candidate, runs: Sequence[PublishedRun]) -> dict[str, Any]:
@@ -368,6 +329,37 @@ def _measure_learners(candidate: Candidate, runs: Sequence[PublishedRun], settin
     return {"classification": _summarize_accuracies(accuracies)}
 
 
+def _publish_runs(candidate: Candidate, setting: ComparisonSetting) -> list[PublishedRun]:
+    """Publish a candidate to nowhere, once for each run; if there is no time for all of them, fewer times."""
+    assert candidate.job is not None
+    runs: list[PublishedRun] = []
+    for seed in setting.seeds():
+        if runs and not setting.suffices(runs[-1].cost.seconds):
+            break  # the figures state of how many runs they are
+        setting.progress(f"{candidate.label}: publishing to nowhere")
+        with measure_cost() as cost:
+            release = publish(candidate.job, frame=setting.to_publishable(setting.frame), seed=seed)
+        runs.append(PublishedRun(release, cost))
+    return runs
+
+
+def _make_candidate_row(evaluation: Evaluation[list[PublishedRun]]) -> dict[str, Any]:
+    candidate = evaluation.candidate
+    kind = catalogue.METHODS[candidate.method].kind
+    row: dict[str, Any] = {
+        "name": candidate.label,
+        "role": CANDIDATE_ROLE,
+        "method": candidate.method,
+        "kind": kind,
+        "parameters": dict(candidate.parameters),
+        "gives_up": catalogue.KINDS[kind].gives_up,
+    }
+    if candidate.job is not None and evaluation.reached is not None and not evaluation.unmeasured:
+        parts = candidate.job.to_dict()
+        row["job"] = {name: part for name, part in parts.items() if name in ("promise", "method", "prepare")}
+    return _add_figures(row, evaluation)
+
+
 def _measure_yardstick_privacy(candidate: Candidate, yardstick: TrivialSanitization) -> dict[str, Any]:
     return {
         "rows": yardstick.cells.rows,
@@ -404,6 +396,28 @@ def _measure_yardstick_learners(
     return {"classification": _summarize_accuracies(accuracies)}
 
 
+def _add_figures(row: dict[str, Any], evaluation: Evaluation[Any]) -> dict[str, Any]:
+    """Add what the metrics returned, or the reason why there are no figures."""
+    if evaluation.reached is None or evaluation.unmeasured:
+        return {**row, "reached": False, "why": NO_TIME_REASON}
+    if not evaluation.reached:
+        refusal = evaluation.refusal
+        return {**row, "reached": False, "why": evaluation.candidate.why if refusal is None else refusal.what}
+    row = {**row, "reached": True, "why": ""}
+    for figures in evaluation.figures.values():
+        row |= figures
+    return row
+
+
+def _summarize_accuracies(accuracies: Sequence[Mapping[str, float]]) -> dict[str, Any]:
+    return {learner: summarize_spread([run.get(learner) for run in accuracies]) for learner in accuracies[0]}
+
+
+def _find_default_knowledge(attack: str, promised: Iterable[str]) -> dict[str, Any]:
+    """Find the knowledge that an attack needs, where no promise states it."""
+    return {} if catalogue.ATTACKS[attack].select_promises(promised) else DEFAULT_KNOWLEDGE.get(attack, {})
+
+
 def _run_attacks(
     release: Any,
     source: Any,
@@ -431,19 +445,3 @@ def _run_attacks(
         outcomes[outcome["attack"]] = {**fields, "spoken_of": spoken_of}
     left_out = {attack: why for why, attacks in series.skipped.items() for attack in attacks}
     return {"attacks": outcomes, "attacks_left_out": left_out}
-
-
-def _find_default_knowledge(attack: str, promised: Iterable[str]) -> dict[str, Any]:
-    """Find the knowledge that an attack needs, where no promise states it."""
-    return {} if catalogue.ATTACKS[attack].select_promises(promised) else DEFAULT_KNOWLEDGE.get(attack, {})
-
-
-def _summarize_accuracies(accuracies: Sequence[Mapping[str, float]]) -> dict[str, Any]:
-    return {learner: summarize_spread([run.get(learner) for run in accuracies]) for learner in accuracies[0]}
-
-
-def _select_cells(cells: Cells, cell_of_row: np.ndarray) -> Cells:
-    """Return the cells of these rows, counted."""
-    counts = np.bincount(cell_of_row, minlength=len(cells)).astype(np.int64)
-    occurring = np.flatnonzero(counts)
-    return replace(cells, codes=cells.codes[occurring], values=cells.values[occurring], counts=counts[occurring])

@@ -134,18 +134,6 @@ def _count_within(clock: BudgetClock | None, job: Job, frame: Any) -> Cells:
         ) from None
 
 
-def _measure_plan(candidate: Candidate, planned: Plan) -> dict[str, Any]:
-    """Measure what a plan loses and reaches; `why` is the reason if the method's groups do not show it."""
-    try:
-        measures = {"loss": planned.loss, **measure(planned)}
-    except RequestError as error:
-        return {"why": error.what}
-    return {name: value for name, value in measures.items() if not isinstance(value, Mapping)}
-
-
-MEASURES: Metric[Plan] = Metric("measures", _measure_plan)
-
-
 def _make_row(evaluation: Evaluation[Plan]) -> dict[str, Any]:
     """Make the row of a combination: what its plan reaches, loses and costs, as far as it was measured."""
     planned = evaluation.subject
@@ -171,3 +159,15 @@ def _order_columns(parameters: Iterable[str], rows: Sequence[Mapping[str, Any]])
     first = (*parameters, "reachable", "groups", "smallest", "withheld", "loss", "seconds")
     rest = (name for row in rows for name in row if name != "why")
     return list(dict.fromkeys([*first, *rest, "why"]))
+
+
+def _measure_plan(candidate: Candidate, planned: Plan) -> dict[str, Any]:
+    """Measure what a plan loses and reaches; `why` is the reason if the method's groups do not show it."""
+    try:
+        measures = {"loss": planned.loss, **measure(planned)}
+    except RequestError as error:
+        return {"why": error.what}
+    return {name: value for name, value in measures.items() if not isinstance(value, Mapping)}
+
+
+MEASURES: Metric[Plan] = Metric("measures", _measure_plan)

@@ -236,10 +236,6 @@ def combine_sensitive_like(cells: Cells, table_cells: Cells) -> Cells:
     return replace(cells, sensitive=table_cells.sensitive, values=values, joint=table_cells.joint)
 
 
-def _pack_values(cells: Cells) -> np.ndarray:
-    return np.column_stack(pack_codes(cells.values, np.array([domain.size for domain in cells.sensitive])))
-
-
 @dataclass(frozen=True, eq=False)
 class Coding:
     """A domain with the raw values it was read from and their codes; it turns rows into codes."""
@@ -330,16 +326,28 @@ def choose_origin(values: pl.Series) -> int:
     return int(values[0]) if max(abs(int(values[0])), abs(int(values[-1]))) > MAX_EXACT_INTEGER else 0
 
 
-def _require_listed(name: str, declared: Sequence[Any], domain: Domain) -> None:
-    """Refuse a declared list of a sensitive column's values that lacks a value which occurs in it."""
-    if is_numeric_range(declared) or (isinstance(domain, TreeDomain) and domain.is_from_steward):
-        return
-    lacking = len(set(domain.texts) - set(declared))
-    if lacking and domain.kind != "ordinal":
+def _pack_values(cells: Cells) -> np.ndarray:
+    return np.column_stack(pack_codes(cells.values, np.array([domain.size for domain in cells.sensitive])))
+
+
+def _resolve_hierarchy(name: str, column: Column, series: pl.Series, counts: np.ndarray) -> Hierarchy | None:
+    """Return the column's hierarchy: a steward's, a builder's, or one to be built from the column's values."""
+    declared = column.hierarchy
+    if declared is None:
+        return None
+    if column.type == "ordinal":
+        raise ColumnError(f"Column {name!r} has an order and a hierarchy.", attempt="one of them.")
+    if isinstance(declared, Mapping):
+        tree = _build_hierarchy(name, column, series, counts)
+    else:
+        tree = Hierarchy.of(declared, name)
+    if column.role is Role.SENSITIVE and not _is_from_steward(tree):
         raise ColumnError(
-            f"Column {name!r}: {pluralize(lacking, 'distinct value', 'is', 'are')} not in the domain that it declares.",
-            attempt="listing every value that can occur, or missing = [...] for those that stand for nothing.",
+            f"The hierarchy of the sensitive column {name!r} is built from the data.",
+            why="It would be published, and with it values of withheld rows.",
+            attempt="saving it, looking at it, and giving the file.",
         )
+    return tree
 
 
 def _code_column(
@@ -366,24 +374,16 @@ def _code_column(
     return _code_categories(name, raw, null, tree)
 
 
-def _resolve_hierarchy(name: str, column: Column, series: pl.Series, counts: np.ndarray) -> Hierarchy | None:
-    """Return the column's hierarchy: a steward's, a builder's, or one to be built from the column's values."""
-    declared = column.hierarchy
-    if declared is None:
-        return None
-    if column.type == "ordinal":
-        raise ColumnError(f"Column {name!r} has an order and a hierarchy.", attempt="one of them.")
-    if isinstance(declared, Mapping):
-        tree = _build_hierarchy(name, column, series, counts)
-    else:
-        tree = Hierarchy.of(declared, name)
-    if column.role is Role.SENSITIVE and not _is_from_steward(tree):
+def _require_listed(name: str, declared: Sequence[Any], domain: Domain) -> None:
+    """Refuse a declared list of a sensitive column's values that lacks a value which occurs in it."""
+    if is_numeric_range(declared) or (isinstance(domain, TreeDomain) and domain.is_from_steward):
+        return
+    lacking = len(set(domain.texts) - set(declared))
+    if lacking and domain.kind != "ordinal":
         raise ColumnError(
-            f"The hierarchy of the sensitive column {name!r} is built from the data.",
-            why="It would be published, and with it values of withheld rows.",
-            attempt="saving it, looking at it, and giving the file.",
+            f"Column {name!r}: {pluralize(lacking, 'distinct value', 'is', 'are')} not in the domain that it declares.",
+            attempt="listing every value that can occur, or missing = [...] for those that stand for nothing.",
         )
-    return tree
 
 
 def _build_hierarchy(name: str, column: Column, series: pl.Series, counts: np.ndarray) -> Hierarchy:
@@ -401,97 +401,6 @@ def _build_hierarchy(name: str, column: Column, series: pl.Series, counts: np.nd
 def _is_from_steward(tree: Hierarchy) -> bool:
     """Tell whether the steward answers for every label of a hierarchy, so that it can be published as it is."""
     return not (isinstance(tree, BuiltHierarchy) and tree.is_from_data)
-
-
-def _code_numbers(name: str, column: Column, raw: pl.Series, null: bool) -> Coding:
-    numbers = clip_values(name, column, parse_numbers(name, raw))
-    values = numbers.unique().sort()
-    origin = choose_origin(values)
-    if origin:
-        return Coding(
-            _build_offset_domain(name, column, numbers, values, null, origin), raw, _rank_values(numbers, values)
-        )
-    declared = _read_declared_span(column)
-    if declared and len(values) and (float(values[0]) < declared[0] or float(values[-1]) > declared[1]):
-        raise _make_outside_error(name, int(((values < declared[0]) | (values > declared[1])).sum()))
-    domain = build_range_domain(
-        name,
-        "numeric",
-        str(numbers.dtype),
-        values.cast(pl.String).to_list(),
-        values.cast(pl.Float64).to_numpy(),
-        null=null,
-        declared=declared,
-        ends=DeclaredBounds(column.bottom, column.top),
-    )
-    return Coding(domain, raw, _rank_values(numbers, values))
-
-
-def _build_offset_domain(
-    name: str, column: Column, numbers: pl.Series, values: pl.Series, null: bool, origin: int
-) -> RangeDomain:
-    """Build the domain of whole numbers that doubles do not hold.
-
-    They are compared exactly, and placed by their distance to the least.
-    """
-    declared = None
-    if column.domain is not None and is_numeric_range(column.domain):
-        declared = (floor(Fraction(column.domain[0])), ceil(Fraction(column.domain[1])))
-    integers = values.to_list()
-    if declared and (outside := sum(not declared[0] <= value <= declared[1] for value in integers)):
-        raise _make_outside_error(name, outside)
-    domain = build_range_domain(
-        name,
-        "numeric",
-        str(numbers.dtype),
-        values.cast(pl.String).to_list(),
-        np.array([float(value - origin) for value in integers]),
-        null=null,
-        declared=None if declared is None else (float(declared[0] - origin), float(declared[1] - origin)),
-        ends=DeclaredBounds(column.bottom, column.top),
-        origin=origin,
-    )
-    return replace(domain, declared_ends=declared)
-
-
-def _make_outside_error(name: str, outside: int) -> ColumnError:
-    return ColumnError(
-        f"Column {name!r}: {pluralize(outside, 'distinct value', 'lies', 'lie')} outside the declared domain.",
-        attempt="a wider domain, or top and bottom coding.",
-    )
-
-
-def _read_declared_span(column: Column) -> tuple[float, float] | None:
-    if column.domain is None or not is_numeric_range(column.domain):
-        return None
-    return float(column.domain[0]), float(column.domain[1])
-
-
-def _code_dates(name: str, column: Column, raw: pl.Series, null: bool) -> Coding:
-    parsed = clip_values(name, column, parse_dates(name, raw))
-    values = parsed.unique().sort()
-    texts = values.cast(pl.String).to_list() if values.dtype == pl.Date else values.dt.to_string("iso").to_list()
-    origin = choose_origin(values.to_physical())
-    positions = (values.to_physical() - origin).cast(pl.Float64).to_numpy()
-    ends = DeclaredBounds(column.bottom, column.top)
-    domain = build_range_domain(name, "date", str(parsed.dtype), texts, positions, null=null, ends=ends, origin=origin)
-    return Coding(domain, raw, _rank_values(parsed, values))
-
-
-def _code_ordinal(name: str, column: Column, raw: pl.Series, null: bool) -> Coding:
-    order = [str(value) for value in column.order or ()]
-    if len(set(order)) != len(order):
-        raise ColumnError(f"The order of column {name!r} names a value twice.", attempt="each value once.")
-    code_of_value = {value: code for code, value in enumerate(order)}
-    texts = raw.cast(pl.String).to_list()
-    lacking = sum(text not in code_of_value for text in texts)
-    if lacking:
-        raise ColumnError(
-            f"Column {name!r} is ordinal, but {lacking} of its {len(texts)} distinct values are not in its order.",
-            attempt="every value in order = [...].",
-        )
-    domain = build_range_domain(name, "ordinal", str(raw.dtype), order, np.arange(len(order)), null=null)
-    return Coding(domain, raw, np.array([code_of_value[text] for text in texts], np.int32))
 
 
 def _code_banded(name: str, column: Column, kind: str, raw: pl.Series, null: bool, tree: Hierarchy) -> Coding:
@@ -529,6 +438,73 @@ def _code_banded(name: str, column: Column, kind: str, raw: pl.Series, null: boo
     return Coding(domain, raw, np.searchsorted(positions, values).astype(np.int32))
 
 
+def _code_numbers(name: str, column: Column, raw: pl.Series, null: bool) -> Coding:
+    numbers = clip_values(name, column, parse_numbers(name, raw))
+    values = numbers.unique().sort()
+    origin = choose_origin(values)
+    if origin:
+        return Coding(
+            _build_offset_domain(name, column, numbers, values, null, origin), raw, _rank_values(numbers, values)
+        )
+    declared = _read_declared_span(column)
+    if declared and len(values) and (float(values[0]) < declared[0] or float(values[-1]) > declared[1]):
+        raise _make_outside_error(name, int(((values < declared[0]) | (values > declared[1])).sum()))
+    domain = build_range_domain(
+        name,
+        "numeric",
+        str(numbers.dtype),
+        values.cast(pl.String).to_list(),
+        values.cast(pl.Float64).to_numpy(),
+        null=null,
+        declared=declared,
+        ends=DeclaredBounds(column.bottom, column.top),
+    )
+    return Coding(domain, raw, _rank_values(numbers, values))
+
+
+def _code_dates(name: str, column: Column, raw: pl.Series, null: bool) -> Coding:
+    parsed = clip_values(name, column, parse_dates(name, raw))
+    values = parsed.unique().sort()
+    texts = values.cast(pl.String).to_list() if values.dtype == pl.Date else values.dt.to_string("iso").to_list()
+    origin = choose_origin(values.to_physical())
+    positions = (values.to_physical() - origin).cast(pl.Float64).to_numpy()
+    ends = DeclaredBounds(column.bottom, column.top)
+    domain = build_range_domain(name, "date", str(parsed.dtype), texts, positions, null=null, ends=ends, origin=origin)
+    return Coding(domain, raw, _rank_values(parsed, values))
+
+
+def _code_ordinal(name: str, column: Column, raw: pl.Series, null: bool) -> Coding:
+    order = [str(value) for value in column.order or ()]
+    if len(set(order)) != len(order):
+        raise ColumnError(f"The order of column {name!r} names a value twice.", attempt="each value once.")
+    code_of_value = {value: code for code, value in enumerate(order)}
+    texts = raw.cast(pl.String).to_list()
+    lacking = sum(text not in code_of_value for text in texts)
+    if lacking:
+        raise ColumnError(
+            f"Column {name!r} is ordinal, but {lacking} of its {len(texts)} distinct values are not in its order.",
+            attempt="every value in order = [...].",
+        )
+    domain = build_range_domain(name, "ordinal", str(raw.dtype), order, np.arange(len(order)), null=null)
+    return Coding(domain, raw, np.array([code_of_value[text] for text in texts], np.int32))
+
+
+def _code_categories(name: str, raw: pl.Series, null: bool, tree: Hierarchy | None) -> Coding:
+    texts = raw.cast(pl.String).to_list()
+    is_from_steward = tree is not None and _is_from_steward(tree)
+    if tree is None and not texts:  # nothing but nulls: no tree, and no value of the column's type to print
+        empty_domain = build_range_domain(name, "categorical", str(raw.dtype), [], np.zeros(0), null=null)
+        return Coding(empty_domain, raw, np.zeros(0, np.int32))
+    if tree is None:
+        tree = Hierarchy.flat(raw.sort().cast(pl.String).to_list())  # numbers in the order of numbers
+    code_of_leaf = {leaf: code for code, leaf in enumerate(tree.leaves)}
+    lacking = [text for text in texts if text not in code_of_leaf]
+    if lacking:
+        raise _make_missing_leaves_error(name, raw, lacking, tree)
+    domain = build_tree_domain(name, str(raw.dtype), tree, null=null, is_from_steward=is_from_steward)
+    return Coding(domain, raw, np.array([code_of_leaf[text] for text in texts], np.int32))
+
+
 def _make_long_numbers_error(name: str, beyond: int, distinct: int) -> ColumnError:
     return ColumnError(
         f"Column {name!r} has a hierarchy of numbers, but {beyond:,} of its {distinct:,} distinct values are beyond 2^53.",
@@ -548,22 +524,6 @@ def _require_finite_leaves(name: str, leaves: pl.Series) -> None:
         )
 
 
-def _code_categories(name: str, raw: pl.Series, null: bool, tree: Hierarchy | None) -> Coding:
-    texts = raw.cast(pl.String).to_list()
-    is_from_steward = tree is not None and _is_from_steward(tree)
-    if tree is None and not texts:  # nothing but nulls: no tree, and no value of the column's type to print
-        empty_domain = build_range_domain(name, "categorical", str(raw.dtype), [], np.zeros(0), null=null)
-        return Coding(empty_domain, raw, np.zeros(0, np.int32))
-    if tree is None:
-        tree = Hierarchy.flat(raw.sort().cast(pl.String).to_list())  # numbers in the order of numbers
-    code_of_leaf = {leaf: code for code, leaf in enumerate(tree.leaves)}
-    lacking = [text for text in texts if text not in code_of_leaf]
-    if lacking:
-        raise _make_missing_leaves_error(name, raw, lacking, tree)
-    domain = build_tree_domain(name, str(raw.dtype), tree, null=null, is_from_steward=is_from_steward)
-    return Coding(domain, raw, np.array([code_of_leaf[text] for text in texts], np.int32))
-
-
 def _make_missing_leaves_error(name: str, raw: pl.Series, lacking: list[str], tree: Hierarchy) -> HierarchyError:
     folded_leaves = {fold_spelling(leaf) for leaf in tree.leaves}
     nearly_equal = sum(fold_spelling(text) in folded_leaves for text in lacking)
@@ -576,5 +536,45 @@ def _make_missing_leaves_error(name: str, raw: pl.Series, lacking: list[str], tr
     )
 
 
+def _read_declared_span(column: Column) -> tuple[float, float] | None:
+    if column.domain is None or not is_numeric_range(column.domain):
+        return None
+    return float(column.domain[0]), float(column.domain[1])
+
+
+def _build_offset_domain(
+    name: str, column: Column, numbers: pl.Series, values: pl.Series, null: bool, origin: int
+) -> RangeDomain:
+    """Build the domain of whole numbers that doubles do not hold.
+
+    They are compared exactly, and placed by their distance to the least.
+    """
+    declared = None
+    if column.domain is not None and is_numeric_range(column.domain):
+        declared = (floor(Fraction(column.domain[0])), ceil(Fraction(column.domain[1])))
+    integers = values.to_list()
+    if declared and (outside := sum(not declared[0] <= value <= declared[1] for value in integers)):
+        raise _make_outside_error(name, outside)
+    domain = build_range_domain(
+        name,
+        "numeric",
+        str(numbers.dtype),
+        values.cast(pl.String).to_list(),
+        np.array([float(value - origin) for value in integers]),
+        null=null,
+        declared=None if declared is None else (float(declared[0] - origin), float(declared[1] - origin)),
+        ends=DeclaredBounds(column.bottom, column.top),
+        origin=origin,
+    )
+    return replace(domain, declared_ends=declared)
+
+
 def _rank_values(values: pl.Series, ordered: pl.Series) -> np.ndarray:
     return ordered.search_sorted(values).to_numpy().astype(np.int32) if len(values) else np.zeros(0, np.int32)
+
+
+def _make_outside_error(name: str, outside: int) -> ColumnError:
+    return ColumnError(
+        f"Column {name!r}: {pluralize(outside, 'distinct value', 'lies', 'lie')} outside the declared domain.",
+        attempt="a wider domain, or top and bottom coding.",
+    )

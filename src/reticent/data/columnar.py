@@ -143,6 +143,18 @@ class SpanReader:
         self.batch_rows = max(int(self.sizes.batch_bytes / size), 1)
 
 
+def _scan_paths(paths: list[Path], schema: pl.Schema, hive: bool) -> pl.LazyFrame:
+    """Scan some of the files.
+
+    Hive columns have the types that they have in all files, and folders above the source are ignored.
+    """
+    if find_data_suffix(paths[0]) in ARROW_SUFFIXES:
+        return pl.concat([pl.scan_ipc(path, glob=False) for path in paths])
+    named = [part.partition("=")[0] for part in paths[0].parts[:-1] if "=" in part] if hive else []
+    types = {name: schema.get(name, pl.String()) for name in named}
+    return pl.scan_parquet(paths, hive_partitioning=hive, hive_schema=types or None, glob=False)
+
+
 def _group_paths(paths: Sequence[Path], max_bytes: int) -> Iterator[list[Path]]:
     """Group files that are scanned together: at each span's start, all rows before it in the scan are counted again."""
     group = list[Path]()
@@ -156,15 +168,3 @@ def _group_paths(paths: Sequence[Path], max_bytes: int) -> Iterator[list[Path]]:
         group.append(path)
         group_bytes += file_bytes
     yield group
-
-
-def _scan_paths(paths: list[Path], schema: pl.Schema, hive: bool) -> pl.LazyFrame:
-    """Scan some of the files.
-
-    Hive columns have the types that they have in all files, and folders above the source are ignored.
-    """
-    if find_data_suffix(paths[0]) in ARROW_SUFFIXES:
-        return pl.concat([pl.scan_ipc(path, glob=False) for path in paths])
-    named = [part.partition("=")[0] for part in paths[0].parts[:-1] if "=" in part] if hive else []
-    types = {name: schema.get(name, pl.String()) for name in named}
-    return pl.scan_parquet(paths, hive_partitioning=hive, hive_schema=types or None, glob=False)

@@ -91,6 +91,7 @@ SUGGESTED_TYPES = {
     pl.Array: "one column for each entry, or text",
     pl.Struct: "one column for each field",
 }
+Options = ParamSpec("Options")
 
 
 def parse_domain(domain: Any) -> tuple[Any, Any]:
@@ -210,6 +211,12 @@ class Role(StrEnum):
 
 
 PUBLISHED_ROLES = (Role.QUASI, Role.SENSITIVE, Role.INSENSITIVE)
+_ROLE_OF_OPTION = {
+    name: Role(field.roles[0])
+    for name, field in COLUMN_FIELDS.items()
+    if len(field.roles) == 1 and field.kind != "flag"
+}
+"""The role of each option that other roles refuse; what several roles have, and a flag, is ignored by the others."""
 
 
 @document_parameters(JOB_TABLES["column"])
@@ -302,19 +309,6 @@ class Column:
             raise JobError("The bottom must not lie above the top.", attempt="bottom = 18, top = 80.")
 
 
-def _are_ordered(bottom: Any, top: Any) -> bool:
-    """Tell whether both bounds are numbers or both dates, and the bottom is not above the top."""
-    return isinstance(bottom, str) == isinstance(top, str) and bottom <= top
-
-
-_ROLE_OF_OPTION = {
-    name: Role(field.roles[0])
-    for name, field in COLUMN_FIELDS.items()
-    if len(field.roles) == 1 and field.kind != "flag"
-}
-"""The role of each option that other roles refuse; what several roles have, and a flag, is ignored by the others."""
-
-
 def parse_role(role: str) -> Role:
     field = COLUMN_FIELDS["role"]
     name = str(role).lower()
@@ -323,7 +317,9 @@ def parse_role(role: str) -> Role:
     raise JobError(field.refusal.replace("{text}", repr(role)), attempt=suggest(name, map(str, field.choices)))
 
 
-Options = ParamSpec("Options")
+def _are_ordered(bottom: Any, top: Any) -> bool:
+    """Tell whether both bounds are numbers or both dates, and the bottom is not above the top."""
+    return isinstance(bottom, str) == isinstance(top, str) and bottom <= top
 
 
 def _require_known_options(role: Role) -> Callable[[Callable[Options, Column]], Callable[Options, Column]]:
@@ -348,6 +344,53 @@ def _require_known_options(role: Role) -> Callable[[Callable[Options, Column]], 
         return make_column
 
     return decorate
+
+
+@document_parameters(JOB_TABLES["labels"])
+@dataclass(frozen=True, slots=True)
+class LabelOptions:
+    """Style of a column's labels, and its measures."""
+
+    style: str
+    step: Any = None
+    width: Any = None
+    share: Any = None
+
+    @classmethod
+    def parse(cls, given: Any) -> LabelOptions:
+        """Parse a style's name, or a table with the style and its measure."""
+        if isinstance(given, LabelOptions):
+            return given
+        table = {"style": given} if isinstance(given, str) else given
+        if not isinstance(table, Mapping) or not isinstance(table.get("style"), str):
+            raise JobError(
+                "labels is the name of a style, or a table that has one.", attempt=LABEL_FIELDS["width"].attempt
+            )
+        for name in table:
+            if name not in LABEL_FIELDS:
+                raise JobError(f"labels: {name!r} is not known.", attempt=suggest(str(name), LABEL_FIELDS))
+        return cls(**table)
+
+    def __post_init__(self) -> None:
+        self._accept("style")
+        check_relations(LABEL_RELATIONS, self)
+        self._accept("step", "width", "share")
+
+    def _accept(self, *options: str) -> None:
+        """Check options that are set by their fields, and store them as labels need them."""
+        for name in options:
+            value = getattr(self, name)
+            if value is not None:
+                object.__setattr__(self, name, accept_parameter(LABEL_FIELDS[name], value, name, "labels"))
+
+    def find_max_pad(self, span: int, max_pad: int) -> int:
+        """Return the most units that an end of a range of `span` units is moved by; the width allows `max_pad`."""
+        return max_pad if self.share is None else min(max_pad, int(Fraction(str(self.share)) * span))
+
+    def to_plain(self) -> str | dict[str, Any]:
+        """Return the options as a job file or a manifest holds them."""
+        measures = {name: getattr(self, name) for name in ("step", "width", "share") if getattr(self, name) is not None}
+        return {"style": self.style, **measures} if measures else self.style
 
 
 @_require_known_options(Role.IDENTIFYING)
@@ -444,17 +487,6 @@ def parse_column(declaration: Any, name: str) -> Column:
     raise JobError(f"Column {name!r} must be a role; it is {describe_type(declaration)}.", attempt=f"{COLUMNS_EXAMPLE}")
 
 
-def _parse_column_table(options: Mapping[str, Any], name: str) -> Column:
-    field_names = [field.name for field in fields(Column)]
-    for word in options:
-        if word not in field_names:
-            raise JobError(f"column {name!r}: {word!r} is not known.", attempt=suggest(str(word), field_names))
-    if "role" not in options:
-        attempt = 'role = "quasi-identifying", "sensitive", "identifying" or "insensitive".'
-        raise JobError(f"Column {name!r} has no role.", attempt=attempt)
-    return Column(**options)
-
-
 @dataclass(frozen=True, slots=True)
 class DeclaredBounds:
     """The declared bounds of a column, for tables that are read after it."""
@@ -513,71 +545,6 @@ def require_ordered(name: str, column: Column) -> None:
             f"Column {name!r} has a top or a bottom, but its values have no order to be cut at.",
             attempt='type = "numeric" or "date", or a hierarchy that puts the rare values together.',
         )
-
-
-def _parse_bound(name: str, side: str, bound: Any, dtype: pl.DataType) -> Any:
-    """Parse a bound as a value of the column's type."""
-    if bound is None:
-        return None
-    if dtype.is_temporal() != isinstance(bound, str):
-        example = '"2001-12-31"' if dtype.is_temporal() else "80"
-        raise ColumnError(
-            f"Column {name!r}: {side} is not of the column's type {dtype}.", attempt=f"{side} = {example}."
-        )
-    if isinstance(bound, str):
-        return date.fromisoformat(bound[:10]) if dtype == pl.Date else datetime.fromisoformat(bound)
-    if dtype.is_integer() and not isinstance(bound, int):
-        raise ColumnError(
-            f"Column {name!r} holds whole numbers, and {side} = {bound} is none.", attempt=f"{side} = {round(bound)}."
-        )
-    return bound
-
-
-@document_parameters(JOB_TABLES["labels"])
-@dataclass(frozen=True, slots=True)
-class LabelOptions:
-    """Style of a column's labels, and its measures."""
-
-    style: str
-    step: Any = None
-    width: Any = None
-    share: Any = None
-
-    @classmethod
-    def parse(cls, given: Any) -> LabelOptions:
-        """Parse a style's name, or a table with the style and its measure."""
-        if isinstance(given, LabelOptions):
-            return given
-        table = {"style": given} if isinstance(given, str) else given
-        if not isinstance(table, Mapping) or not isinstance(table.get("style"), str):
-            raise JobError(
-                "labels is the name of a style, or a table that has one.", attempt=LABEL_FIELDS["width"].attempt
-            )
-        for name in table:
-            if name not in LABEL_FIELDS:
-                raise JobError(f"labels: {name!r} is not known.", attempt=suggest(str(name), LABEL_FIELDS))
-        return cls(**table)
-
-    def __post_init__(self) -> None:
-        self._accept("style")
-        check_relations(LABEL_RELATIONS, self)
-        self._accept("step", "width", "share")
-
-    def _accept(self, *options: str) -> None:
-        """Check options that are set by their fields, and store them as labels need them."""
-        for name in options:
-            value = getattr(self, name)
-            if value is not None:
-                object.__setattr__(self, name, accept_parameter(LABEL_FIELDS[name], value, name, "labels"))
-
-    def find_max_pad(self, span: int, max_pad: int) -> int:
-        """Return the most units that an end of a range of `span` units is moved by; the width allows `max_pad`."""
-        return max_pad if self.share is None else min(max_pad, int(Fraction(str(self.share)) * span))
-
-    def to_plain(self) -> str | dict[str, Any]:
-        """Return the options as a job file or a manifest holds them."""
-        measures = {name: getattr(self, name) for name in ("step", "width", "share") if getattr(self, name) is not None}
-        return {"style": self.style, **measures} if measures else self.style
 
 
 def has_types(source: Source, frame: Any = None) -> bool:
@@ -656,14 +623,43 @@ def require_no_nested(schema: Mapping[str, pl.DataType], names: Iterable[str]) -
     )
 
 
-def _format_columns(names: list[str]) -> str:
-    return f"Column {quote_list(names)} is" if len(names) == 1 else f"Columns {quote_list(names)} are"
+def _parse_column_table(options: Mapping[str, Any], name: str) -> Column:
+    field_names = [field.name for field in fields(Column)]
+    for word in options:
+        if word not in field_names:
+            raise JobError(f"column {name!r}: {word!r} is not known.", attempt=suggest(str(word), field_names))
+    if "role" not in options:
+        attempt = 'role = "quasi-identifying", "sensitive", "identifying" or "insensitive".'
+        raise JobError(f"Column {name!r} has no role.", attempt=attempt)
+    return Column(**options)
+
+
+def _parse_bound(name: str, side: str, bound: Any, dtype: pl.DataType) -> Any:
+    """Parse a bound as a value of the column's type."""
+    if bound is None:
+        return None
+    if dtype.is_temporal() != isinstance(bound, str):
+        example = '"2001-12-31"' if dtype.is_temporal() else "80"
+        raise ColumnError(
+            f"Column {name!r}: {side} is not of the column's type {dtype}.", attempt=f"{side} = {example}."
+        )
+    if isinstance(bound, str):
+        return date.fromisoformat(bound[:10]) if dtype == pl.Date else datetime.fromisoformat(bound)
+    if dtype.is_integer() and not isinstance(bound, int):
+        raise ColumnError(
+            f"Column {name!r} holds whole numbers, and {side} = {bound} is none.", attempt=f"{side} = {round(bound)}."
+        )
+    return bound
 
 
 def _is_undeclared(column: Column) -> bool:
     """Tell whether nothing that is declared of a column determines the type of its values."""
     options = (column.type, column.hierarchy, column.domain, column.top, column.bottom)
     return column.role in (Role.QUASI, Role.SENSITIVE) and all(option is None for option in options)
+
+
+def _format_columns(names: list[str]) -> str:
+    return f"Column {quote_list(names)} is" if len(names) == 1 else f"Columns {quote_list(names)} are"
 
 
 def _is_supported(dtype: pl.DataType, column: Column) -> bool:

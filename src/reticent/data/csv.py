@@ -220,17 +220,6 @@ def _parse_header(path: Path, first_line: bytes, delimiter: str, quote: str, enc
         ) from None
 
 
-def _read_records(text: io.TextIOBase, delimiter: str, quote: str) -> Any:
-    """Return Python's reader of the records."""
-    if not quote:
-        return csv.reader(text, delimiter=delimiter, quoting=csv.QUOTE_NONE)
-    return csv.reader(text, delimiter=delimiter, quotechar=quote)
-
-
-def _return_frame(frame: pl.DataFrame) -> pl.DataFrame:
-    return frame
-
-
 def _scan_in_blocks(
     path: Path, names: list[str], dialect: CsvDialect, options: dict[str, Any], chunk_bytes: int
 ) -> pl.LazyFrame:
@@ -255,6 +244,49 @@ def _scan_in_blocks(
                 return
 
     return register_io_source(read_blocks, schema=dict.fromkeys(names, pl.String), validate_schema=True)
+
+
+def _return_frame(frame: pl.DataFrame) -> pl.DataFrame:
+    return frame
+
+
+@lru_cache(maxsize=32)
+def _require_even_rows_of_version(
+    path: Path, delimiter: str, quote: str, encoding: str, chunk_bytes: int, stamp: tuple[int, ...]
+) -> None:
+    """Check one version of a file, which `stamp` tells from others: separate calls of the library share the result."""
+    if _has_even_rows(path, delimiter, quote, encoding, chunk_bytes):
+        return
+    with open_text(path, encoding) as raw, io.TextIOWrapper(raw, "utf-8-sig", errors="replace", newline="") as text:
+        records = _read_records(text, delimiter, quote)
+        try:
+            width = len(next(records, []))
+            line = 1 + records.line_num
+            for record in records:
+                if len(record) != width and (record or width > 1):
+                    raise _make_ragged_error(path, line, len(record), width)
+                line = records.line_num + 1
+        except csv.Error:
+            return  # the reader reports what it cannot read
+
+
+def _holds_own_name(lazy: pl.LazyFrame) -> bool:
+    """Tell whether a column holds its own name among its first values."""
+    texts = [name for name, dtype in lazy.collect_schema().items() if dtype == pl.String]
+    if not texts:
+        return False
+    try:
+        head = lazy.select(texts).head(HEADER_CHECK_ROWS).collect()
+    except Exception:  # rows that cannot be read are another's message
+        return False
+    return any(head[name].str.strip_chars().eq(name.strip()).any() for name in texts)
+
+
+def _read_records(text: io.TextIOBase, delimiter: str, quote: str) -> Any:
+    """Return Python's reader of the records."""
+    if not quote:
+        return csv.reader(text, delimiter=delimiter, quoting=csv.QUOTE_NONE)
+    return csv.reader(text, delimiter=delimiter, quotechar=quote)
 
 
 def _iterate_blocks(path: Path, dialect: CsvDialect, chunk_bytes: int) -> Iterator[bytes]:
@@ -282,43 +314,6 @@ def _iterate_blocks(path: Path, dialect: CsvDialect, chunk_bytes: int) -> Iterat
             pending = [chunk[end:]]
     if not is_header and (block := b"".join(pending)):
         yield block
-
-
-def _mark_unquoted_bytes(chunk: bytes, quote: int | None, inside_quotes: bool) -> tuple[np.ndarray, bool]:
-    """Return which bytes are outside of quotes, and whether the chunk ends inside; `inside_quotes`: it begins there."""
-    if quote is None or quote not in chunk:
-        return np.full(len(chunk), not inside_quotes), inside_quotes
-    quotes_before = np.cumsum(np.frombuffer(chunk, np.uint8) == quote) + int(inside_quotes)
-    return quotes_before % 2 == 0, bool(quotes_before[-1] % 2)
-
-
-def _require_record_size(path: Path, size: int) -> None:
-    if size > MAX_RECORD_BYTES:
-        raise SourceError(
-            f"A row of {path.name} has more than {MAX_RECORD_BYTES:,} bytes.",
-            why="A quote that is not closed holds all that follows.",
-            attempt="the quote of [source], or mending the file.",
-        )
-
-
-@lru_cache(maxsize=32)
-def _require_even_rows_of_version(
-    path: Path, delimiter: str, quote: str, encoding: str, chunk_bytes: int, stamp: tuple[int, ...]
-) -> None:
-    """Check one version of a file, which `stamp` tells from others: separate calls of the library share the result."""
-    if _has_even_rows(path, delimiter, quote, encoding, chunk_bytes):
-        return
-    with open_text(path, encoding) as raw, io.TextIOWrapper(raw, "utf-8-sig", errors="replace", newline="") as text:
-        records = _read_records(text, delimiter, quote)
-        try:
-            width = len(next(records, []))
-            line = 1 + records.line_num
-            for record in records:
-                if len(record) != width and (record or width > 1):
-                    raise _make_ragged_error(path, line, len(record), width)
-                line = records.line_num + 1
-        except csv.Error:
-            return  # the reader reports what it cannot read
 
 
 def _has_even_rows(path: Path, delimiter: str, quote: str, encoding: str, chunk_bytes: int) -> bool:
@@ -357,13 +352,18 @@ def _make_ragged_error(path: Path, line: int, fields: int, width: int) -> Source
     )
 
 
-def _holds_own_name(lazy: pl.LazyFrame) -> bool:
-    """Tell whether a column holds its own name among its first values."""
-    texts = [name for name, dtype in lazy.collect_schema().items() if dtype == pl.String]
-    if not texts:
-        return False
-    try:
-        head = lazy.select(texts).head(HEADER_CHECK_ROWS).collect()
-    except Exception:  # rows that cannot be read are another's message
-        return False
-    return any(head[name].str.strip_chars().eq(name.strip()).any() for name in texts)
+def _mark_unquoted_bytes(chunk: bytes, quote: int | None, inside_quotes: bool) -> tuple[np.ndarray, bool]:
+    """Return which bytes are outside of quotes, and whether the chunk ends inside; `inside_quotes`: it begins there."""
+    if quote is None or quote not in chunk:
+        return np.full(len(chunk), not inside_quotes), inside_quotes
+    quotes_before = np.cumsum(np.frombuffer(chunk, np.uint8) == quote) + int(inside_quotes)
+    return quotes_before % 2 == 0, bool(quotes_before[-1] % 2)
+
+
+def _require_record_size(path: Path, size: int) -> None:
+    if size > MAX_RECORD_BYTES:
+        raise SourceError(
+            f"A row of {path.name} has more than {MAX_RECORD_BYTES:,} bytes.",
+            why="A quote that is not closed holds all that follows.",
+            attempt="the quote of [source], or mending the file.",
+        )

@@ -186,6 +186,23 @@ def _read_postgresql(url: str, statement: str) -> pl.DataFrame:
         return frame.with_columns(parse_exact_numbers(frame[name]) for name in _list_numeric_columns(table.schema))
 
 
+def _read_sqlite(url: str, statement: str) -> pl.DataFrame:
+    with closing(open_sqlite_readonly(parse_database_path(url))) as connection:
+        frame = pl.read_database(statement, connection, infer_schema_length=None)
+        _require_exact_integers(connection, statement, frame)
+        return frame
+
+
+def _read_duckdb(url: str, statement: str) -> pl.DataFrame:
+    with open_duckdb_readonly(parse_database_path(url)) as connection:
+        kinds = [parsed.type.name for parsed in connection.extract_statements(statement)]
+        if kinds != ["SELECT"]:
+            raise SourceError(
+                f"The query of [source] is {pluralize(len(kinds), 'statement', 'that does', 'that do')} not only read."
+            )
+        return connection.sql(statement).pl()
+
+
 def _unwrap_extension_types(table: Any) -> Any:
     """Convert columns of PostgreSQL's own types to plain text."""
     import pyarrow as pa
@@ -207,13 +224,6 @@ def _list_numeric_columns(schema: Any) -> list[str]:
     ]
 
 
-def _read_sqlite(url: str, statement: str) -> pl.DataFrame:
-    with closing(open_sqlite_readonly(parse_database_path(url))) as connection:
-        frame = pl.read_database(statement, connection, infer_schema_length=None)
-        _require_exact_integers(connection, statement, frame)
-        return frame
-
-
 def _require_exact_integers(connection: sqlite3.Connection, statement: str, frame: pl.DataFrame) -> None:
     """Refuse a SQLite column that holds integers and fractions if doubles would make different integers equal.
 
@@ -231,13 +241,3 @@ def _require_exact_integers(connection: sqlite3.Connection, statement: str, fram
                 why="As numbers of one type they would be rounded, and different values could become one.",
                 attempt="CAST(... AS TEXT) in a query.",
             )
-
-
-def _read_duckdb(url: str, statement: str) -> pl.DataFrame:
-    with open_duckdb_readonly(parse_database_path(url)) as connection:
-        kinds = [parsed.type.name for parsed in connection.extract_statements(statement)]
-        if kinds != ["SELECT"]:
-            raise SourceError(
-                f"The query of [source] is {pluralize(len(kinds), 'statement', 'that does', 'that do')} not only read."
-            )
-        return connection.sql(statement).pl()

@@ -234,6 +234,77 @@ def measure_unpacked_size(path: Path) -> int:
     return size
 
 
+def _split_relative(path: Path, root: Path) -> tuple[str, ...]:
+    return path.relative_to(root).parts
+
+
+def _parse_partition_key(part: str) -> str:
+    return part.split("=", 1)[0]
+
+
+def _make_file_set(path: Path, candidates: Iterable[Path], root: Path | None = None) -> FileSet:
+    spelled = set() if root else _list_literal_parts(path)
+    paths = tuple(file for file in candidates if not _is_hidden(file, root, spelled))
+    kinds = {_find_kind(file) for file in paths}
+    if not paths or kinds == {""}:
+        subject = f"{path} is a folder and holds" if root else f"The pattern {path} names"
+        matches_nothing = not root and not paths  # a pattern that names nothing is as a file that is not there
+        raise (SourceUnreachable if matches_nothing else SourceError)(
+            f"{subject} no Parquet, Arrow or CSV file.", attempt="a file, or a folder of Parquet files."
+        )
+    if len(kinds) > 1:
+        raise SourceError(
+            f"The files of {path} are not of one kind.",
+            why=f"There are {quote_list(sorted(file or 'others' for file in kinds))}.",
+            attempt="a pattern that names some of them, such as *.parquet.",
+        )
+    if root is None or kinds != {"Parquet"}:
+        return FileSet(paths, root)
+    return FileSet(paths, root, _find_partition_keys(path, paths, root))
+
+
+def _list_folder(root: Path) -> list[Path]:
+    """List the files of a folder and its subfolders.
+
+    Whatever is neither file nor folder is refused, and so are folders that are links.
+    """
+    files: list[Path] = []
+    for folder, folders, names in os.walk(root, onerror=_require_readable_folder):
+        folders[:] = [name for name in folders if not name.startswith(_HIDDEN_PREFIXES)]
+        places = [Path(folder, name) for name in (*folders, *names) if not name.startswith(_HIDDEN_PREFIXES)]
+        for place in places:
+            if place.is_file():
+                files.append(place)
+            elif place.is_symlink() or not place.is_dir() or _is_empty_part(place):
+                raise _make_not_a_file_error(place)
+    return sorted(files)
+
+
+def _list_matching(pattern: str) -> list[Path]:
+    """List the files that a pattern matches; refuse other matches, except folders whose files it matches too."""
+    parts = Path(pattern).parts
+    spelled = _list_literal_parts(Path(pattern))
+    for depth in range(1, len(parts)):  # of a folder that cannot be opened, no file is found
+        above = str(Path(*parts[:depth]))
+        if glob_module.has_magic(parts[depth - 1]):
+            for place in map(Path, glob_module.glob(above, recursive=True)):
+                if _is_hidden(place, None, spelled):
+                    continue
+                if place.is_symlink() and not place.exists():
+                    raise _make_not_a_file_error(place)
+                if place.is_dir():
+                    _require_readable_folder(
+                        None if os.access(place, os.R_OK | os.X_OK) else PermissionError(13, "", str(place))
+                    )
+    matches = sorted({Path(place) for place in glob_module.glob(pattern, recursive=True)})
+    files = [place for place in matches if place.is_file()]
+    parents = {folder for file in files for folder in file.parents}
+    for place in matches:
+        if not place.is_file() and place not in parents and not _is_hidden(place, None, spelled):
+            raise _make_not_a_file_error(place)
+    return files
+
+
 @contextmanager
 def _open_decompressed(path: Path) -> Iterator[Any]:
     compression = COMPRESSIONS.get(path.suffix.lower())
@@ -245,29 +316,6 @@ def _open_decompressed(path: Path) -> Iterator[Any]:
 
     with open(path, "rb") as file, pa.CompressedInputStream(pa.PythonFile(file), compression) as stream:
         yield io.BufferedReader(_DecompressedFile(stream, path), _BUFFER_BYTES)
-
-
-class _DecompressedFile(io.RawIOBase):
-    """Content of a compressed file; a file that is cut off or damaged is refused by its name."""
-
-    def __init__(self, inside: Any, path: Path):
-        self.inside = inside
-        self.path = path
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        try:
-            data = self.inside.read(len(buffer))
-        except (OSError, ValueError):
-            raise SourceError(
-                f"The file {self.path.name} cannot be unpacked.",
-                why="It is cut off, damaged, or no file of its ending.",
-                attempt="packing it again.",
-            ) from None
-        buffer[: len(data)] = data
-        return len(data)
 
 
 class _RecodedFile(io.RawIOBase):
@@ -309,98 +357,34 @@ class _RecodedFile(io.RawIOBase):
             ) from None
 
 
-def _list_folder(root: Path) -> list[Path]:
-    """List the files of a folder and its subfolders.
+def _read_claimed_size(path: Path) -> tuple[int, int]:
+    """Read the number of rows and of values in the file's footer; 0 if it cannot be read, which its reader reports."""
+    import pyarrow.parquet as pq
 
-    Whatever is neither file nor folder is refused, and so are folders that are links.
-    """
-    files: list[Path] = []
-    for folder, folders, names in os.walk(root, onerror=_require_readable_folder):
-        folders[:] = [name for name in folders if not name.startswith(_HIDDEN_PREFIXES)]
-        places = [Path(folder, name) for name in (*folders, *names) if not name.startswith(_HIDDEN_PREFIXES)]
-        for place in places:
-            if place.is_file():
-                files.append(place)
-            elif place.is_symlink() or not place.is_dir() or _is_empty_part(place):
-                raise _make_not_a_file_error(place)
-    return sorted(files)
+    try:
+        facts = pq.read_metadata(path)
+    except Exception:
+        return 0, 0
+    return facts.num_rows, facts.num_rows * facts.num_columns
 
 
-def _is_empty_part(folder: Path) -> bool:
-    """Tell whether a folder is named like a data file and is empty."""
-    return _find_kind(folder) != "" and os.access(folder, os.R_OK) and not os.listdir(folder)
+def _list_literal_parts(pattern: Path) -> set[str]:
+    """List the path components of a pattern that contain no wildcard."""
+    return {part for part in pattern.parts if not any(mark in part for mark in _GLOB_MARKS)}
 
 
-def _list_matching(pattern: str) -> list[Path]:
-    """List the files that a pattern matches; refuse other matches, except folders whose files it matches too."""
-    parts = Path(pattern).parts
-    spelled = _list_literal_parts(Path(pattern))
-    for depth in range(1, len(parts)):  # of a folder that cannot be opened, no file is found
-        above = str(Path(*parts[:depth]))
-        if glob_module.has_magic(parts[depth - 1]):
-            for place in map(Path, glob_module.glob(above, recursive=True)):
-                if _is_hidden(place, None, spelled):
-                    continue
-                if place.is_symlink() and not place.exists():
-                    raise _make_not_a_file_error(place)
-                if place.is_dir():
-                    _require_readable_folder(
-                        None if os.access(place, os.R_OK | os.X_OK) else PermissionError(13, "", str(place))
-                    )
-    matches = sorted({Path(place) for place in glob_module.glob(pattern, recursive=True)})
-    files = [place for place in matches if place.is_file()]
-    parents = {folder for file in files for folder in file.parents}
-    for place in matches:
-        if not place.is_file() and place not in parents and not _is_hidden(place, None, spelled):
-            raise _make_not_a_file_error(place)
-    return files
+def _is_hidden(path: Path, root: Path | None, spelled: set[str]) -> bool:
+    """Tell whether an entry is no data, by its own name or that of a folder above it."""
+    return any(part.startswith(_HIDDEN_PREFIXES) for part in _list_matched_parts(path, root, spelled))
 
 
-def _require_readable_folder(error: OSError | None) -> None:
-    if error is not None:
-        raise SourceUnreachable(
-            f"The folder {Path(str(error.filename)).name} among the parts of the source cannot be opened.",
-            why="Its rows would be left out.",
-            attempt="the right to read it, or a pattern that names the other parts.",
-        )
-
-
-def _make_not_a_file_error(place: Path) -> SourceError:
-    """Explain why an entry among the parts of a source is refused: its rows would be left out silently."""
-    if place.is_symlink() and not place.exists():
-        message = f"{place.name} among the parts of the source is a link to nothing."
-    elif place.is_symlink():
-        message = f"{place.name} among the parts of the source is a link to a folder."
-    elif place.is_dir():
-        message = f"{place.name} among the parts of the source is a folder."
-    else:
-        message = f"{place.name} among the parts of the source is no regular file."
-    return SourceError(
-        message,
-        why="Its rows would be left out.",
-        attempt="putting the file there, removing it, or a pattern that names the other parts.",
-    )
-
-
-def _make_file_set(path: Path, candidates: Iterable[Path], root: Path | None = None) -> FileSet:
-    spelled = set() if root else _list_literal_parts(path)
-    paths = tuple(file for file in candidates if not _is_hidden(file, root, spelled))
-    kinds = {_find_kind(file) for file in paths}
-    if not paths or kinds == {""}:
-        subject = f"{path} is a folder and holds" if root else f"The pattern {path} names"
-        matches_nothing = not root and not paths  # a pattern that names nothing is as a file that is not there
-        raise (SourceUnreachable if matches_nothing else SourceError)(
-            f"{subject} no Parquet, Arrow or CSV file.", attempt="a file, or a folder of Parquet files."
-        )
-    if len(kinds) > 1:
-        raise SourceError(
-            f"The files of {path} are not of one kind.",
-            why=f"There are {quote_list(sorted(file or 'others' for file in kinds))}.",
-            attempt="a pattern that names some of them, such as *.parquet.",
-        )
-    if root is None or kinds != {"Parquet"}:
-        return FileSet(paths, root)
-    return FileSet(paths, root, _find_partition_keys(path, paths, root))
+def _find_kind(path: Path) -> str:
+    """Return the kind of a data file, by its name; empty if it is none."""
+    suffix = find_data_suffix(path)
+    for name, suffixes in (("CSV", CSV_SUFFIXES), ("Parquet", PARQUET_SUFFIXES), ("Arrow", ARROW_SUFFIXES)):
+        if suffix in suffixes:
+            return name
+    return ""
 
 
 def _find_partition_keys(path: Path, paths: Sequence[Path], root: Path) -> tuple[str, ...]:
@@ -420,45 +404,61 @@ def _find_partition_keys(path: Path, paths: Sequence[Path], root: Path) -> tuple
     return key_sets.pop()
 
 
-def _parse_partition_key(part: str) -> str:
-    return part.split("=", 1)[0]
+def _require_readable_folder(error: OSError | None) -> None:
+    if error is not None:
+        raise SourceUnreachable(
+            f"The folder {Path(str(error.filename)).name} among the parts of the source cannot be opened.",
+            why="Its rows would be left out.",
+            attempt="the right to read it, or a pattern that names the other parts.",
+        )
 
 
-def _split_relative(path: Path, root: Path) -> tuple[str, ...]:
-    return path.relative_to(root).parts
+def _is_empty_part(folder: Path) -> bool:
+    """Tell whether a folder is named like a data file and is empty."""
+    return _find_kind(folder) != "" and os.access(folder, os.R_OK) and not os.listdir(folder)
 
 
-def _list_literal_parts(pattern: Path) -> set[str]:
-    """List the path components of a pattern that contain no wildcard."""
-    return {part for part in pattern.parts if not any(mark in part for mark in _GLOB_MARKS)}
+def _make_not_a_file_error(place: Path) -> SourceError:
+    """Explain why an entry among the parts of a source is refused: its rows would be left out silently."""
+    if place.is_symlink() and not place.exists():
+        message = f"{place.name} among the parts of the source is a link to nothing."
+    elif place.is_symlink():
+        message = f"{place.name} among the parts of the source is a link to a folder."
+    elif place.is_dir():
+        message = f"{place.name} among the parts of the source is a folder."
+    else:
+        message = f"{place.name} among the parts of the source is no regular file."
+    return SourceError(
+        message,
+        why="Its rows would be left out.",
+        attempt="putting the file there, removing it, or a pattern that names the other parts.",
+    )
 
 
-def _is_hidden(path: Path, root: Path | None, spelled: set[str]) -> bool:
-    """Tell whether an entry is no data, by its own name or that of a folder above it."""
-    return any(part.startswith(_HIDDEN_PREFIXES) for part in _list_matched_parts(path, root, spelled))
+class _DecompressedFile(io.RawIOBase):
+    """Content of a compressed file; a file that is cut off or damaged is refused by its name."""
+
+    def __init__(self, inside: Any, path: Path):
+        self.inside = inside
+        self.path = path
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        try:
+            data = self.inside.read(len(buffer))
+        except (OSError, ValueError):
+            raise SourceError(
+                f"The file {self.path.name} cannot be unpacked.",
+                why="It is cut off, damaged, or no file of its ending.",
+                attempt="packing it again.",
+            ) from None
+        buffer[: len(data)] = data
+        return len(data)
 
 
 def _list_matched_parts(path: Path, root: Path | None, spelled: set[str]) -> tuple[str, ...]:
     """List the path components that were found by a wildcard or in a folder, not named in the pattern."""
     parts = path.parts if root is None else _split_relative(path, root)
     return tuple(part for part in parts if part not in spelled)
-
-
-def _find_kind(path: Path) -> str:
-    """Return the kind of a data file, by its name; empty if it is none."""
-    suffix = find_data_suffix(path)
-    for name, suffixes in (("CSV", CSV_SUFFIXES), ("Parquet", PARQUET_SUFFIXES), ("Arrow", ARROW_SUFFIXES)):
-        if suffix in suffixes:
-            return name
-    return ""
-
-
-def _read_claimed_size(path: Path) -> tuple[int, int]:
-    """Read the number of rows and of values in the file's footer; 0 if it cannot be read, which its reader reports."""
-    import pyarrow.parquet as pq
-
-    try:
-        facts = pq.read_metadata(path)
-    except Exception:
-        return 0, 0
-    return facts.num_rows, facts.num_rows * facts.num_columns

@@ -72,6 +72,13 @@ def parse_third_party_label(label: str) -> tuple[str, tuple[str, ...]]:
         return "value", (label,)
 
 
+def format_decimal(value: Decimal) -> str:
+    """Format a decimal without an exponent and without trailing zeros."""
+    text = format(value, "f")
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return "0" if text in ("-0", "") else text
+
+
 def _split_members(body: str) -> list[str]:
     """Split comma-separated members; JSON-quoted ones are unquoted."""
     if '"' not in body:
@@ -92,10 +99,3 @@ def _split_members(body: str) -> list[str]:
             position = end + 1
         members.append(text)
     return members
-
-
-def format_decimal(value: Decimal) -> str:
-    """Format a decimal without an exponent and without trailing zeros."""
-    text = format(value, "f")
-    text = text.rstrip("0").rstrip(".") if "." in text else text
-    return "0" if text in ("-0", "") else text

@@ -420,26 +420,6 @@ def parse_node_ends(builder: str, label: str) -> tuple[str, str] | None:
     return _parse_band_ends(label) if builder in ("intervals", "edges") else None
 
 
-_bands_between = edges  # under a name that the parameter of `_build_edges` does not hide
-
-
-def _build_edges(values: Any, edges: Sequence[Any], *, rows: Sequence[int] | None = None) -> BuiltHierarchy:
-    """Build from a job's `edges = [18, 65]` or, with several levels, `edges = [[18, 30, 65], [18, 65]]`."""
-    nested = bool(edges) and isinstance(edges[0], Sequence) and not isinstance(edges[0], str)
-    return _bands_between(values, *(edges if nested else [edges]), rows=rows)
-
-
-BUILDERS: dict[str, Callable[..., BuiltHierarchy]] = {
-    "intervals": intervals,
-    "edges": _build_edges,
-    "quantiles": quantiles,
-    "prefixes": prefixes,
-    "dates": dates,
-    "balanced": balanced,
-}
-"""The builders that a job file names; each takes the column's values first, and by name the rows of each value."""
-
-
 def build(
     asked: Mapping[str, Any], values: Any, rows: Sequence[int] | None = None, name: str = "hierarchy"
 ) -> Hierarchy:
@@ -488,19 +468,12 @@ def _try_parse_fraction(text: str) -> Fraction | None:
         return None
 
 
-def _parse_group_counts(groups: Any) -> list[int]:
-    counts = [groups] if isinstance(groups, int) else list(groups)
-    fine = all(isinstance(count, int) and not isinstance(count, bool) and count > 1 for count in counts)
-    if not counts or not fine or any(finer % coarser or finer == coarser for finer, coarser in pairwise(counts)):
-        raise HierarchyError(
-            "Quantile groups must be whole numbers above 1, each a divisor of the one before it.",
-            attempt="groups = [16, 4].",
-        )
-    return counts
-
-
 def _are_integers(numbers: Sequence[Fraction]) -> bool:
     return all(map(is_whole, numbers))
+
+
+def _sort_by_number(table: list[list[str]], numbers: Sequence[Fraction]) -> list[list[str]]:
+    return [table[index] for index in sorted(range(len(table)), key=lambda index: numbers[index])]
 
 
 def _format_fraction(number: Fraction) -> str:
@@ -514,8 +487,18 @@ def _format_fraction(number: Fraction) -> str:
     return f"{float(number):.15g}" if rest == 1 else str(number)
 
 
-def _sort_by_number(table: list[list[str]], numbers: Sequence[Fraction]) -> list[list[str]]:
-    return [table[index] for index in sorted(range(len(table)), key=lambda index: numbers[index])]
+_bands_between = edges  # under a name that the parameter of `_build_edges` does not hide
+
+
+def _parse_group_counts(groups: Any) -> list[int]:
+    counts = [groups] if isinstance(groups, int) else list(groups)
+    fine = all(isinstance(count, int) and not isinstance(count, bool) and count > 1 for count in counts)
+    if not counts or not fine or any(finer % coarser or finer == coarser for finer, coarser in pairwise(counts)):
+        raise HierarchyError(
+            "Quantile groups must be whole numbers above 1, each a divisor of the one before it.",
+            attempt="groups = [16, 4].",
+        )
+    return counts
 
 
 def _parse_day(text: str) -> date | None:
@@ -525,26 +508,31 @@ def _parse_day(text: str) -> date | None:
         return None
 
 
-def _make_tree_error() -> HierarchyError:
-    return HierarchyError(
-        "The JSON is no tree that is understood, or one of too many levels.",
-        attempt='{"nodes": [{"id", "label"}], "edges": [{"from", "to"}]}, or nested {"name", "children"}.',
-    )
+def _make_sort_keys(distinct: DistinctValues, order: Sequence[Any] | None) -> list[Any]:
+    if order is None:
+        try:
+            return distinct.parse_numbers()
+        except HierarchyError:
+            return distinct.texts
+    position_of_value = {str(value): position for position, value in enumerate(order)}
+    lacking = sum(text not in position_of_value for text in distinct.texts)
+    if lacking:
+        raise HierarchyError(
+            f"{lacking} of {len(distinct.texts)} distinct values are not in the order.", attempt="every value once."
+        )
+    return [position_of_value[text] for text in distinct.texts]
 
 
-def _parse_json_tree(tree: Any) -> Children:
-    children: Children = {}
-    if isinstance(tree, Mapping) and _find_first_key(tree, "nodes", "nodeList") is not None:
-        text = {
-            str(node["id"]): str(_find_first_key(node, "label", "text", "name", "id"))
-            for node in _find_first_key(tree, "nodes", "nodeList")
-        }
-        for edge in _find_first_key(tree, "edges", "edgeList") or []:
-            children.setdefault(text[str(edge["from"])], []).append(text[str(edge["to"])])
+def _iterate_paths(groups: Any) -> Iterator[list[str]]:
+    if isinstance(groups, Mapping):
+        for name, members in groups.items():
+            for path in _iterate_paths(members):
+                yield [str(name), *path]
+    elif isinstance(groups, str) or not isinstance(groups, Sequence | set | frozenset):
+        yield [str(groups)]
     else:
-        for parent, child in _iterate_edges(tree[0] if isinstance(tree, list) and len(tree) == 1 else tree):
-            children.setdefault(parent, []).append(child)
-    return children
+        for value in groups:
+            yield [str(value)]
 
 
 def _read_text(path_or_text: str | Path) -> str:
@@ -562,18 +550,11 @@ def _read_text(path_or_text: str | Path) -> str:
         ) from None
 
 
-def _find_first_key(node: Mapping[str, Any], *names: str) -> Any:
-    return next((node[name] for name in names if name in node), None)
-
-
-def _iterate_edges(node: Any) -> Iterator[tuple[str, str]]:
-    if not isinstance(node, Mapping) or _find_first_key(node, "label", "text", "name", "value", "id") is None:
-        raise HierarchyError("A node of the JSON tree has no name.", attempt='{"name": "*", "children": [...]}.')
-    name = str(_find_first_key(node, "label", "text", "name", "value", "id"))
-    for child in _find_first_key(node, "children", "nodes") or []:
-        child = child if isinstance(child, Mapping) else {"name": child}
-        yield name, str(_find_first_key(child, "label", "text", "name", "value", "id"))
-        yield from _iterate_edges(child)
+def _make_tree_error() -> HierarchyError:
+    return HierarchyError(
+        "The JSON is no tree that is understood, or one of too many levels.",
+        attempt='{"nodes": [{"id", "label"}], "edges": [{"from", "to"}]}, or nested {"name", "children"}.',
+    )
 
 
 def _parse_amnesia_lines(body: str) -> Children:
@@ -634,31 +615,19 @@ def _place_under_ranges(ranges: list[list[str]], values: Any) -> Hierarchy:
     return distinct.build_hierarchy(rows, "numeric")
 
 
-def _iterate_paths(groups: Any) -> Iterator[list[str]]:
-    if isinstance(groups, Mapping):
-        for name, members in groups.items():
-            for path in _iterate_paths(members):
-                yield [str(name), *path]
-    elif isinstance(groups, str) or not isinstance(groups, Sequence | set | frozenset):
-        yield [str(groups)]
+def _parse_json_tree(tree: Any) -> Children:
+    children: Children = {}
+    if isinstance(tree, Mapping) and _find_first_key(tree, "nodes", "nodeList") is not None:
+        text = {
+            str(node["id"]): str(_find_first_key(node, "label", "text", "name", "id"))
+            for node in _find_first_key(tree, "nodes", "nodeList")
+        }
+        for edge in _find_first_key(tree, "edges", "edgeList") or []:
+            children.setdefault(text[str(edge["from"])], []).append(text[str(edge["to"])])
     else:
-        for value in groups:
-            yield [str(value)]
-
-
-def _make_sort_keys(distinct: DistinctValues, order: Sequence[Any] | None) -> list[Any]:
-    if order is None:
-        try:
-            return distinct.parse_numbers()
-        except HierarchyError:
-            return distinct.texts
-    position_of_value = {str(value): position for position, value in enumerate(order)}
-    lacking = sum(text not in position_of_value for text in distinct.texts)
-    if lacking:
-        raise HierarchyError(
-            f"{lacking} of {len(distinct.texts)} distinct values are not in the order.", attempt="every value once."
-        )
-    return [position_of_value[text] for text in distinct.texts]
+        for parent, child in _iterate_edges(tree[0] if isinstance(tree, list) and len(tree) == 1 else tree):
+            children.setdefault(parent, []).append(child)
+    return children
 
 
 def _parse_calendar_ends(label: str) -> tuple[str, str] | None:
@@ -695,3 +664,34 @@ def _parse_band_ends(label: str) -> tuple[str, str] | None:
         return format_decimal(Decimal(match[1])), format_decimal(Decimal(match[2]))
     except InvalidOperation:  # an edge that no decimal is, as a third
         return None
+
+
+def _find_first_key(node: Mapping[str, Any], *names: str) -> Any:
+    return next((node[name] for name in names if name in node), None)
+
+
+def _iterate_edges(node: Any) -> Iterator[tuple[str, str]]:
+    if not isinstance(node, Mapping) or _find_first_key(node, "label", "text", "name", "value", "id") is None:
+        raise HierarchyError("A node of the JSON tree has no name.", attempt='{"name": "*", "children": [...]}.')
+    name = str(_find_first_key(node, "label", "text", "name", "value", "id"))
+    for child in _find_first_key(node, "children", "nodes") or []:
+        child = child if isinstance(child, Mapping) else {"name": child}
+        yield name, str(_find_first_key(child, "label", "text", "name", "value", "id"))
+        yield from _iterate_edges(child)
+
+
+def _build_edges(values: Any, edges: Sequence[Any], *, rows: Sequence[int] | None = None) -> BuiltHierarchy:
+    """Build from a job's `edges = [18, 65]` or, with several levels, `edges = [[18, 30, 65], [18, 65]]`."""
+    nested = bool(edges) and isinstance(edges[0], Sequence) and not isinstance(edges[0], str)
+    return _bands_between(values, *(edges if nested else [edges]), rows=rows)
+
+
+BUILDERS: dict[str, Callable[..., BuiltHierarchy]] = {
+    "intervals": intervals,
+    "edges": _build_edges,
+    "quantiles": quantiles,
+    "prefixes": prefixes,
+    "dates": dates,
+    "balanced": balanced,
+}
+"""The builders that a job file names; each takes the column's values first, and by name the rows of each value."""

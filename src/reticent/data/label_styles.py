@@ -37,12 +37,9 @@ from reticent.exact_arithmetic import MAX_EXACT_INTEGER
 
 MIN_PAD_UNITS = 20  # a pad of fractions is a multiple of a round unit of which its width has at least as many
 _UNITS_PER_HOUR = {"ms": 3_600_000, "us": 3_600_000_000, "ns": 3_600_000_000_000}
-
 LONE_ONE_IN = 10
 MIN_LONE_SHARE = Fraction(1, LONE_ONE_IN)
 """From this share of its distinct values on that one person alone has, a column of whole numbers is snapped unless it asks for another style."""
-
-
 MIN_STEPS_IN_RANGE = 100
 """A step is chosen so that a column's range has at least as many of it: rounding both ends outwards loses at most 1 % on average."""
 _CALENDAR_INTERVALS = {"decade": "10y", "year": "1y", "quarter": "1q", "month": "1mo", "week": "1w", "day": "1d"}
@@ -78,6 +75,11 @@ class WidenedDomain(RangeDomain):
         """Compute the loss of ranges (equation 2 of paper 1)."""
         reach = self.span[1] - self.span[0]
         return (high - low) / reach if reach > 0 else np.zeros(len(low))
+
+
+def copy_range_fields(domain: RangeDomain) -> dict[str, Any]:
+    """Return the fields that every domain on a line has."""
+    return {field.name: getattr(domain, field.name) for field in fields(RangeDomain)}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -169,11 +171,6 @@ class PaddedDomain(WidenedDomain):
         is_past = places > limit.position if side else places < limit.position
         held_texts = [limit.text if is_out else text for text, is_out in zip(texts, is_past.tolist(), strict=True)]
         return held_texts, np.where(is_past, limit.position, places)
-
-
-def copy_range_fields(domain: RangeDomain) -> dict[str, Any]:
-    """Return the fields that every domain on a line has."""
-    return {field.name: getattr(domain, field.name) for field in fields(RangeDomain)}
 
 
 def use_tight_labels(columns: Mapping[str, Column]) -> dict[str, Column]:
@@ -272,241 +269,6 @@ def narrow_labels(domain: WidenedDomain, first: int, last: int) -> RangeDomain:
     return _style_line(domain.tight, domain.column, (first, last), alone)
 
 
-def _snap_bands(domain: BandDomain, column: Column, alone: Fraction, tree: Hierarchy | None) -> BandDomain:
-    """Give nodes of a built hierarchy ends of their own: calendar steps, the edges of bands, or round numbers."""
-    declared = column.labels
-    has_fractions = _has_fractions(domain)
-    if declared is None and not (has_fractions or domain.kind == "date" or singles_out(domain, alone)):
-        return domain
-    if declared is not None and declared.step is not None:
-        raise ColumnError(
-            f"Column {domain.name!r} has a built hierarchy, whose nodes are its steps.",
-            attempt='labels = "snapped" without a step, or no hierarchy.',
-        )
-    if domain.kind == "date" and domain.dtype != "Date":
-        return domain
-    if domain.kind == "numeric":
-        step = choose_round_step(Decimal(domain.texts[0]), Decimal(domain.texts[-1]))
-        if not has_fractions:
-            step = max(step, Decimal(1))
-        places = find_number_steps(domain.texts, step, are_whole=not has_fractions)
-    else:
-        values = parse_texts([text.strip()[:10] for text in domain.texts], domain.dtype)
-        places = find_date_steps(values, choose_date_step(values))
-    limits = _find_limits(domain, column)
-    request = getattr(tree, "request", None) or {}
-    node_ends = [parse_node_ends(str(request.get("build")), label) for label in domain.hierarchy.labels]
-    lower = tuple(_limit_end(domain, ends, limits, 0) for ends in node_ends)
-    upper = tuple(_limit_end(domain, ends, limits, 1) for ends in node_ends)
-    return replace(
-        domain,
-        ends=NodeEnds(lower, upper, _clip_steps(places, limits)),
-        label_options=declared or LabelOptions("snapped"),
-        is_requested=declared is not None,
-    )
-
-
-def _limit_end(
-    domain: BandDomain, ends: tuple[str, str] | None, limits: tuple[RangeEnd | None, RangeEnd | None], side: int
-) -> str | None:
-    """Return the lower (0) or upper (1) end of a node, or the limit that it goes past; None if it has no ends."""
-    if ends is None:
-        return None
-    end = ends[side]
-    limit = limits[side]
-    if limit is None:
-        return end
-    position = _locate_end(domain, end).position
-    is_past = position > limit.position if side else position < limit.position
-    return limit.text if is_past else end
-
-
-def _has_fractions(domain: RangeDomain | BandDomain) -> bool:
-    """Tell whether a column of type Float or Decimal holds a number that is not whole.
-
-    It is False if a number is too large for round steps.
-    """
-    real = domain.kind == "numeric" and domain.dtype.startswith(("Float", "Decimal"))
-    if not real or max(abs(Decimal(text)) for text in domain.texts) > MAX_EXACT_INTEGER:
-        return False
-    numbers = [Decimal(text) for text in domain.texts]
-    return any(number != number.to_integral_value() for number in numbers)
-
-
-def _style_line(
-    domain: RangeDomain, column: Column, code_span: tuple[int, int] | None = None, alone: Fraction = Fraction(0)
-) -> RangeDomain:
-    is_fine = _has_fractions(domain) or domain.dtype.startswith("Datetime")
-    is_snapped = is_fine or domain.kind == "date" or singles_out(domain, alone)
-    options = column.labels or LabelOptions("snapped" if is_snapped else "tight")
-    if options.style in TREE_STYLES:
-        raise ColumnError(
-            f"Column {domain.name!r} has numbers or dates, and labels = {options.style!r} is for categories.",
-            attempt='labels = "tight", "snapped" or "padded".',
-        )
-    if options.style == "tight":
-        return domain
-    make = _make_padded if options.style == "padded" else _make_snapped
-    return make(domain, column, options, is_fine, code_span or (0, len(domain.texts) - 1))
-
-
-def _make_snapped(
-    domain: RangeDomain, column: Column, options: LabelOptions, coarse: bool, code_span: tuple[int, int]
-) -> SnappedDomain:
-    first, last = code_span
-    if domain.kind == "numeric":
-        step = _choose_number_step(domain, options.step, code_span, are_whole=not coarse)
-        places = find_number_steps(domain.texts, step, are_whole=not coarse, origin=domain.origin)
-    else:
-        if options.step is not None and not isinstance(options.step, str):
-            raise _make_step_error(domain, "a calendar step", '"month"')
-        values = parse_texts(domain.texts, domain.dtype)
-        places = find_date_steps(values, options.step or choose_date_step(values[first : last + 1]), domain.origin)
-    if options.step is not None and len(domain.texts) > 1 and len(set(places.lower)) == 1:
-        raise ColumnError(
-            f"Column {domain.name!r}: all of its {len(domain.texts):,} distinct values lie in one step of the grid.",
-            why="Every range would read the same, and say nothing.",
-            attempt='a smaller step, or labels = "snapped", which chooses one.',
-        )
-    places = _clip_steps(places, _find_limits(domain, column))
-    span = domain.span if column.domain is not None else (float(places.low[first]), float(places.high[last]))
-    return SnappedDomain(
-        **copy_range_fields(domain) | {"span": span}, label_options=options, column=column, coarse=coarse, places=places
-    )
-
-
-def _choose_number_step(domain: RangeDomain, declared: Any, code_span: tuple[int, int], *, are_whole: bool) -> Decimal:
-    if isinstance(declared, str):
-        raise _make_step_error(domain, "a number", "5")
-    if declared is None:
-        step = choose_round_step(Decimal(domain.texts[code_span[0]]), Decimal(domain.texts[code_span[1]]))
-        return max(step, Decimal(1)) if are_whole else step
-    if are_whole and not isinstance(declared, int):
-        raise _make_step_error(domain, "a whole number", str(max(round(declared), 1)))
-    return Decimal(str(declared))
-
-
-def _make_padded(
-    domain: RangeDomain, column: Column, options: LabelOptions, coarse: bool, code_span: tuple[int, int]
-) -> PaddedDomain:
-    unit, max_pad, line_unit = _choose_pad_unit(domain, options.width)
-    if options.share is not None and coarse:
-        raise ColumnError(
-            f"Column {domain.name!r} has fractions or times, which are as good as a name in narrow ranges too: share is for whole "
-            "numbers and days.",
-            attempt=f'labels = {{ style = "padded", width = {options.width} }}.',
-        )
-    values = [Decimal(text) for text in domain.texts] if domain.kind == "numeric" else _to_physical(domain)
-    with localcontext(Context(prec=60)):
-        first = np.array([int((value / unit).to_integral_value(ROUND_FLOOR)) for value in values], object)
-        last = np.array([int((value / unit).to_integral_value(ROUND_CEILING)) for value in values], object)
-        floor = int(first[code_span[0]]) // max_pad * max_pad
-        ceiling = -(-int(last[code_span[1]]) // max_pad) * max_pad
-    unlimited = PaddedDomain(
-        **copy_range_fields(domain),
-        label_options=options,
-        column=column,
-        coarse=coarse,
-        first=first,
-        last=last,
-        unit=line_unit,
-        max_pad=max_pad,
-        limits=(None, None),
-    )
-    low, high = _find_limits(domain, column, (unlimited.format_unit(floor), unlimited.format_unit(ceiling)))
-    assert low is not None and high is not None
-    width = high.position - low.position if column.domain is not None else float(values[-1] - values[0])
-    if max_pad * float(line_unit) > width and len(values) > 1:
-        raise ColumnError(
-            f"Column {domain.name!r}: its labels may be padded by more than its whole domain is wide.",
-            why="Every end would be moved to the domain's own, and every range would read the same.",
-            attempt="a smaller width, or a wider domain.",
-        )
-    return replace(
-        unlimited, span=domain.span if column.domain is not None else (low.position, high.position), limits=(low, high)
-    )
-
-
-def _to_physical(domain: RangeDomain) -> list[Decimal]:
-    return [Decimal(number) for number in parse_texts(domain.texts, domain.dtype).to_physical().to_list()]
-
-
-def _choose_pad_unit(domain: RangeDomain, width: Any) -> tuple[Decimal, int, Any]:
-    """Return the unit that pads are multiples of, how many of it the width has, and the unit on the line's own scale."""
-    exact = Decimal(str(width))
-    if _has_fractions(domain):
-        unit = choose_round_step(Decimal(0), exact, MIN_PAD_UNITS)
-        return unit, int(exact / unit), unit
-    if exact != int(exact):
-        raise ColumnError(
-            f"Column {domain.name!r} has values of the type {domain.dtype}: its pads are whole"
-            f" {'days' if domain.kind == 'date' else 'numbers'}.",
-            attempt=f'labels = {{ style = "padded", width = {max(round(exact), 1)} }}.',
-        )
-    if domain.kind == "numeric" or domain.dtype == "Date":
-        return Decimal(1), int(exact), Decimal(1) if domain.kind == "numeric" else 1
-    hour = _UNITS_PER_HOUR[getattr(parse_dtype(domain.dtype), "time_unit", "us")]
-    return Decimal(hour), int(exact) * 24, hour
-
-
-def _find_limits(
-    domain: RangeDomain | BandDomain, column: Column, otherwise: tuple[RangeEnd, RangeEnd] | None = None
-) -> tuple[RangeEnd | None, RangeEnd | None]:
-    """Return the positions that no label goes past.
-
-    They come from the declared domain (or `otherwise`), top and bottom, and what the type can hold.
-    """
-    low: list[Any] = [column.bottom, *(column.domain or ())[:1]]
-    high: list[Any] = [column.top, *(column.domain or ())[1:]]
-    if domain.dtype.startswith(("Int", "UInt")):
-        type_range = np.iinfo(domain.dtype.lower())
-        low.append(int(type_range.min))
-        high.append(int(type_range.max))
-    elif domain.dtype == "Date":  # others read no year before 1 and none of five digits
-        low.append("0001-01-01")
-        high.append("9999-12-31")
-    lower_ends = [_locate_end(domain, end) for end in low if end is not None]
-    upper_ends = [_locate_end(domain, end) for end in high if end is not None]
-    if otherwise is not None and column.domain is None:
-        lower_ends.append(otherwise[0])
-        upper_ends.append(otherwise[1])
-    highest_lower = max(lower_ends, key=lambda end: end.position, default=None)
-    lowest_upper = min(upper_ends, key=lambda end: end.position, default=None)
-    return highest_lower, lowest_upper
-
-
-def _locate_end(domain: RangeDomain | BandDomain, end: Any) -> RangeEnd:
-    origin = domain.origin if isinstance(domain, RangeDomain) else 0
-    if domain.kind == "numeric":
-        return RangeEnd(format_decimal(Decimal(str(end))), float(Decimal(str(end)) - origin) if origin else float(end))
-    bound = date.fromisoformat(end[:10]) if domain.dtype == "Date" else datetime.fromisoformat(end)
-    series = pl.select(pl.lit(bound, parse_dtype(domain.dtype))).to_series()
-    return RangeEnd(format_iso(series)[0], float(to_positions(series, origin)[0]))
-
-
-def _clip_steps(places: StepEnds, limits: tuple[RangeEnd | None, RangeEnd | None]) -> StepEnds:
-    lower = places.lower
-    upper = places.upper
-    low = places.low
-    high = places.high
-    if (lowest := limits[0]) is not None:
-        is_below = (low < lowest.position).tolist()
-        lower = tuple(lowest.text if is_out else end for end, is_out in zip(lower, is_below, strict=True))
-        low = np.maximum(low, lowest.position)
-    if (highest := limits[1]) is not None:
-        is_above = (high > highest.position).tolist()
-        upper = tuple(highest.text if is_out else end for end, is_out in zip(upper, is_above, strict=True))
-        high = np.minimum(high, highest.position)
-    return StepEnds(lower, upper, low, high)
-
-
-def _make_step_error(domain: RangeDomain, needed: str, example: str) -> ColumnError:
-    return ColumnError(
-        f"Column {domain.name!r} has values of the type {domain.dtype}: its step is {needed}.",
-        attempt=f'labels = {{ style = "snapped", step = {example} }}.',
-    )
-
-
 @dataclass(frozen=True, eq=False)
 class StepEnds:
     """The ends of the step that each value lies in: as printed, and their positions on the line."""
@@ -594,5 +356,240 @@ def format_iso(values: pl.Series) -> list[str]:
     return (values.cast(pl.String) if values.dtype == pl.Date else values.dt.to_string("iso")).to_list()
 
 
+def _style_line(
+    domain: RangeDomain, column: Column, code_span: tuple[int, int] | None = None, alone: Fraction = Fraction(0)
+) -> RangeDomain:
+    is_fine = _has_fractions(domain) or domain.dtype.startswith("Datetime")
+    is_snapped = is_fine or domain.kind == "date" or singles_out(domain, alone)
+    options = column.labels or LabelOptions("snapped" if is_snapped else "tight")
+    if options.style in TREE_STYLES:
+        raise ColumnError(
+            f"Column {domain.name!r} has numbers or dates, and labels = {options.style!r} is for categories.",
+            attempt='labels = "tight", "snapped" or "padded".',
+        )
+    if options.style == "tight":
+        return domain
+    make = _make_padded if options.style == "padded" else _make_snapped
+    return make(domain, column, options, is_fine, code_span or (0, len(domain.texts) - 1))
+
+
+def _snap_bands(domain: BandDomain, column: Column, alone: Fraction, tree: Hierarchy | None) -> BandDomain:
+    """Give nodes of a built hierarchy ends of their own: calendar steps, the edges of bands, or round numbers."""
+    declared = column.labels
+    has_fractions = _has_fractions(domain)
+    if declared is None and not (has_fractions or domain.kind == "date" or singles_out(domain, alone)):
+        return domain
+    if declared is not None and declared.step is not None:
+        raise ColumnError(
+            f"Column {domain.name!r} has a built hierarchy, whose nodes are its steps.",
+            attempt='labels = "snapped" without a step, or no hierarchy.',
+        )
+    if domain.kind == "date" and domain.dtype != "Date":
+        return domain
+    if domain.kind == "numeric":
+        step = choose_round_step(Decimal(domain.texts[0]), Decimal(domain.texts[-1]))
+        if not has_fractions:
+            step = max(step, Decimal(1))
+        places = find_number_steps(domain.texts, step, are_whole=not has_fractions)
+    else:
+        values = parse_texts([text.strip()[:10] for text in domain.texts], domain.dtype)
+        places = find_date_steps(values, choose_date_step(values))
+    limits = _find_limits(domain, column)
+    request = getattr(tree, "request", None) or {}
+    node_ends = [parse_node_ends(str(request.get("build")), label) for label in domain.hierarchy.labels]
+    lower = tuple(_limit_end(domain, ends, limits, 0) for ends in node_ends)
+    upper = tuple(_limit_end(domain, ends, limits, 1) for ends in node_ends)
+    return replace(
+        domain,
+        ends=NodeEnds(lower, upper, _clip_steps(places, limits)),
+        label_options=declared or LabelOptions("snapped"),
+        is_requested=declared is not None,
+    )
+
+
+def _has_fractions(domain: RangeDomain | BandDomain) -> bool:
+    """Tell whether a column of type Float or Decimal holds a number that is not whole.
+
+    It is False if a number is too large for round steps.
+    """
+    real = domain.kind == "numeric" and domain.dtype.startswith(("Float", "Decimal"))
+    if not real or max(abs(Decimal(text)) for text in domain.texts) > MAX_EXACT_INTEGER:
+        return False
+    numbers = [Decimal(text) for text in domain.texts]
+    return any(number != number.to_integral_value() for number in numbers)
+
+
 def _to_floats(values: Sequence[Decimal]) -> np.ndarray:
     return np.array([float(value) for value in values], np.float64)
+
+
+def _make_padded(
+    domain: RangeDomain, column: Column, options: LabelOptions, coarse: bool, code_span: tuple[int, int]
+) -> PaddedDomain:
+    unit, max_pad, line_unit = _choose_pad_unit(domain, options.width)
+    if options.share is not None and coarse:
+        raise ColumnError(
+            f"Column {domain.name!r} has fractions or times, which are as good as a name in narrow ranges too: share is for whole "
+            "numbers and days.",
+            attempt=f'labels = {{ style = "padded", width = {options.width} }}.',
+        )
+    values = [Decimal(text) for text in domain.texts] if domain.kind == "numeric" else _to_physical(domain)
+    with localcontext(Context(prec=60)):
+        first = np.array([int((value / unit).to_integral_value(ROUND_FLOOR)) for value in values], object)
+        last = np.array([int((value / unit).to_integral_value(ROUND_CEILING)) for value in values], object)
+        floor = int(first[code_span[0]]) // max_pad * max_pad
+        ceiling = -(-int(last[code_span[1]]) // max_pad) * max_pad
+    unlimited = PaddedDomain(
+        **copy_range_fields(domain),
+        label_options=options,
+        column=column,
+        coarse=coarse,
+        first=first,
+        last=last,
+        unit=line_unit,
+        max_pad=max_pad,
+        limits=(None, None),
+    )
+    low, high = _find_limits(domain, column, (unlimited.format_unit(floor), unlimited.format_unit(ceiling)))
+    assert low is not None and high is not None
+    width = high.position - low.position if column.domain is not None else float(values[-1] - values[0])
+    if max_pad * float(line_unit) > width and len(values) > 1:
+        raise ColumnError(
+            f"Column {domain.name!r}: its labels may be padded by more than its whole domain is wide.",
+            why="Every end would be moved to the domain's own, and every range would read the same.",
+            attempt="a smaller width, or a wider domain.",
+        )
+    return replace(
+        unlimited, span=domain.span if column.domain is not None else (low.position, high.position), limits=(low, high)
+    )
+
+
+def _make_snapped(
+    domain: RangeDomain, column: Column, options: LabelOptions, coarse: bool, code_span: tuple[int, int]
+) -> SnappedDomain:
+    first, last = code_span
+    if domain.kind == "numeric":
+        step = _choose_number_step(domain, options.step, code_span, are_whole=not coarse)
+        places = find_number_steps(domain.texts, step, are_whole=not coarse, origin=domain.origin)
+    else:
+        if options.step is not None and not isinstance(options.step, str):
+            raise _make_step_error(domain, "a calendar step", '"month"')
+        values = parse_texts(domain.texts, domain.dtype)
+        places = find_date_steps(values, options.step or choose_date_step(values[first : last + 1]), domain.origin)
+    if options.step is not None and len(domain.texts) > 1 and len(set(places.lower)) == 1:
+        raise ColumnError(
+            f"Column {domain.name!r}: all of its {len(domain.texts):,} distinct values lie in one step of the grid.",
+            why="Every range would read the same, and say nothing.",
+            attempt='a smaller step, or labels = "snapped", which chooses one.',
+        )
+    places = _clip_steps(places, _find_limits(domain, column))
+    span = domain.span if column.domain is not None else (float(places.low[first]), float(places.high[last]))
+    return SnappedDomain(
+        **copy_range_fields(domain) | {"span": span}, label_options=options, column=column, coarse=coarse, places=places
+    )
+
+
+def _find_limits(
+    domain: RangeDomain | BandDomain, column: Column, otherwise: tuple[RangeEnd, RangeEnd] | None = None
+) -> tuple[RangeEnd | None, RangeEnd | None]:
+    """Return the positions that no label goes past.
+
+    They come from the declared domain (or `otherwise`), top and bottom, and what the type can hold.
+    """
+    low: list[Any] = [column.bottom, *(column.domain or ())[:1]]
+    high: list[Any] = [column.top, *(column.domain or ())[1:]]
+    if domain.dtype.startswith(("Int", "UInt")):
+        type_range = np.iinfo(domain.dtype.lower())
+        low.append(int(type_range.min))
+        high.append(int(type_range.max))
+    elif domain.dtype == "Date":  # others read no year before 1 and none of five digits
+        low.append("0001-01-01")
+        high.append("9999-12-31")
+    lower_ends = [_locate_end(domain, end) for end in low if end is not None]
+    upper_ends = [_locate_end(domain, end) for end in high if end is not None]
+    if otherwise is not None and column.domain is None:
+        lower_ends.append(otherwise[0])
+        upper_ends.append(otherwise[1])
+    highest_lower = max(lower_ends, key=lambda end: end.position, default=None)
+    lowest_upper = min(upper_ends, key=lambda end: end.position, default=None)
+    return highest_lower, lowest_upper
+
+
+def _limit_end(
+    domain: BandDomain, ends: tuple[str, str] | None, limits: tuple[RangeEnd | None, RangeEnd | None], side: int
+) -> str | None:
+    """Return the lower (0) or upper (1) end of a node, or the limit that it goes past; None if it has no ends."""
+    if ends is None:
+        return None
+    end = ends[side]
+    limit = limits[side]
+    if limit is None:
+        return end
+    position = _locate_end(domain, end).position
+    is_past = position > limit.position if side else position < limit.position
+    return limit.text if is_past else end
+
+
+def _clip_steps(places: StepEnds, limits: tuple[RangeEnd | None, RangeEnd | None]) -> StepEnds:
+    lower = places.lower
+    upper = places.upper
+    low = places.low
+    high = places.high
+    if (lowest := limits[0]) is not None:
+        is_below = (low < lowest.position).tolist()
+        lower = tuple(lowest.text if is_out else end for end, is_out in zip(lower, is_below, strict=True))
+        low = np.maximum(low, lowest.position)
+    if (highest := limits[1]) is not None:
+        is_above = (high > highest.position).tolist()
+        upper = tuple(highest.text if is_out else end for end, is_out in zip(upper, is_above, strict=True))
+        high = np.minimum(high, highest.position)
+    return StepEnds(lower, upper, low, high)
+
+
+def _choose_pad_unit(domain: RangeDomain, width: Any) -> tuple[Decimal, int, Any]:
+    """Return the unit that pads are multiples of, how many of it the width has, and the unit on the line's own scale."""
+    exact = Decimal(str(width))
+    if _has_fractions(domain):
+        unit = choose_round_step(Decimal(0), exact, MIN_PAD_UNITS)
+        return unit, int(exact / unit), unit
+    if exact != int(exact):
+        raise ColumnError(
+            f"Column {domain.name!r} has values of the type {domain.dtype}: its pads are whole"
+            f" {'days' if domain.kind == 'date' else 'numbers'}.",
+            attempt=f'labels = {{ style = "padded", width = {max(round(exact), 1)} }}.',
+        )
+    if domain.kind == "numeric" or domain.dtype == "Date":
+        return Decimal(1), int(exact), Decimal(1) if domain.kind == "numeric" else 1
+    hour = _UNITS_PER_HOUR[getattr(parse_dtype(domain.dtype), "time_unit", "us")]
+    return Decimal(hour), int(exact) * 24, hour
+
+
+def _to_physical(domain: RangeDomain) -> list[Decimal]:
+    return [Decimal(number) for number in parse_texts(domain.texts, domain.dtype).to_physical().to_list()]
+
+
+def _choose_number_step(domain: RangeDomain, declared: Any, code_span: tuple[int, int], *, are_whole: bool) -> Decimal:
+    if isinstance(declared, str):
+        raise _make_step_error(domain, "a number", "5")
+    if declared is None:
+        step = choose_round_step(Decimal(domain.texts[code_span[0]]), Decimal(domain.texts[code_span[1]]))
+        return max(step, Decimal(1)) if are_whole else step
+    if are_whole and not isinstance(declared, int):
+        raise _make_step_error(domain, "a whole number", str(max(round(declared), 1)))
+    return Decimal(str(declared))
+
+
+def _make_step_error(domain: RangeDomain, needed: str, example: str) -> ColumnError:
+    return ColumnError(
+        f"Column {domain.name!r} has values of the type {domain.dtype}: its step is {needed}.",
+        attempt=f'labels = {{ style = "snapped", step = {example} }}.',
+    )
+
+
+def _locate_end(domain: RangeDomain | BandDomain, end: Any) -> RangeEnd:
+    origin = domain.origin if isinstance(domain, RangeDomain) else 0
+    if domain.kind == "numeric":
+        return RangeEnd(format_decimal(Decimal(str(end))), float(Decimal(str(end)) - origin) if origin else float(end))
+    bound = date.fromisoformat(end[:10]) if domain.dtype == "Date" else datetime.fromisoformat(end)
+    series = pl.select(pl.lit(bound, parse_dtype(domain.dtype))).to_series()
+    return RangeEnd(format_iso(series)[0], float(to_positions(series, origin)[0]))

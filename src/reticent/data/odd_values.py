@@ -80,23 +80,6 @@ def find_spelling_variants(cells: Cells) -> tuple[SpellingVariants, ...]:
     return tuple(variants for domain in (*cells.quasi, *cells.sensitive) for variants in _find_in_domain(domain))
 
 
-def _find_in_domain(domain: Domain) -> list[SpellingVariants]:
-    if isinstance(domain, RangeDomain) and domain.kind != "ordinal":
-        return []
-    groups_by_subject = {"values": find_variants(domain.texts)}
-    if isinstance(domain, TreeDomain):
-        variant_values = {text for group in groups_by_subject["values"] for text in group}
-        labels = find_variants(domain.hierarchy.labels)
-        groups_by_subject["labels of its hierarchy"] = [
-            group for group in labels if not variant_values.issuperset(group)
-        ]
-    return [
-        SpellingVariants(domain.name, tuple(map(tuple, groups)), subject)
-        for subject, groups in groups_by_subject.items()
-        if groups
-    ]
-
-
 @dataclass(frozen=True, slots=True)
 class FarValues:
     """The values of one column that lie far apart: how many rows have one, and which of them look like codes."""
@@ -159,17 +142,21 @@ def find_far_values_in_domain(domain: Domain, counts: np.ndarray) -> list[FarVal
     return [] if far is None else [far]
 
 
-def _find_far(positions: np.ndarray) -> set[int]:
-    """Return the indexes of values beyond a gap of several ranges of the values between.
-
-    There are at most MAX_FAR_VALUES of them at each end.
-    """
-    fewest: set[int] = set()
-    for below, above in _list_end_counts(MAX_FAR_VALUES, MAX_FAR_VALUES):
-        low, high, reach = _measure_gaps(positions, below, above, MIN_OTHER_VALUES)
-        if min(low, high) >= MIN_FAR_GAP * reach and (not fewest or below + above < len(fewest)):
-            fewest = _list_end_places(len(positions), below, above)
-    return fewest
+def _find_in_domain(domain: Domain) -> list[SpellingVariants]:
+    if isinstance(domain, RangeDomain) and domain.kind != "ordinal":
+        return []
+    groups_by_subject = {"values": find_variants(domain.texts)}
+    if isinstance(domain, TreeDomain):
+        variant_values = {text for group in groups_by_subject["values"] for text in group}
+        labels = find_variants(domain.hierarchy.labels)
+        groups_by_subject["labels of its hierarchy"] = [
+            group for group in labels if not variant_values.issuperset(group)
+        ]
+    return [
+        SpellingVariants(domain.name, tuple(map(tuple, groups)), subject)
+        for subject, groups in groups_by_subject.items()
+        if groups
+    ]
 
 
 def _find_codes(texts: Sequence[str], positions: np.ndarray) -> set[int]:
@@ -191,31 +178,17 @@ def _find_codes(texts: Sequence[str], positions: np.ndarray) -> set[int]:
     return most_codes
 
 
-def _list_end_counts(below: int, above: int) -> list[tuple[int, int]]:
-    return [(low, high) for low in range(below + 1) for high in range(above + 1) if low + high]
+def _find_far(positions: np.ndarray) -> set[int]:
+    """Return the indexes of values beyond a gap of several ranges of the values between.
 
-
-def _list_end_places(size: int, below: int, above: int) -> set[int]:
-    return {*range(below), *range(size - above, size)}
-
-
-def _measure_gaps(positions: np.ndarray, below: int, above: int, others: int) -> tuple[float, float, float]:
-    """Return the gaps below and above the remaining values, and their range; gaps of -1 where too few remain."""
-    rest = positions[below : len(positions) - above]
-    if len(rest) < others:
-        return -1.0, -1.0, 0.0
-    low = float(rest[0] - positions[below - 1]) if below else np.inf
-    high = float(positions[len(positions) - above] - rest[-1]) if above else np.inf
-    return low, high, float(rest[-1] - rest[0])
-
-
-def _count_leading(are_codes: Iterable[bool]) -> int:
-    count = 0
-    for is_code in are_codes:
-        if not is_code or count == MAX_FAR_VALUES:
-            break
-        count += 1
-    return count
+    There are at most MAX_FAR_VALUES of them at each end.
+    """
+    fewest: set[int] = set()
+    for below, above in _list_end_counts(MAX_FAR_VALUES, MAX_FAR_VALUES):
+        low, high, reach = _measure_gaps(positions, below, above, MIN_OTHER_VALUES)
+        if min(low, high) >= MIN_FAR_GAP * reach and (not fewest or below + above < len(fewest)):
+            fewest = _list_end_places(len(positions), below, above)
+    return fewest
 
 
 def _looks_like_code(text: str) -> bool:
@@ -231,3 +204,30 @@ def _looks_like_code(text: str) -> bool:
         return True
     is_row = len(set(digits)) == 1 and digits[0] in _CODE_DIGITS
     return is_row or (len(digits) > 1 and set(digits[:-1]) == {"9"} and digits[-1] in _CODE_DIGITS)
+
+
+def _list_end_counts(below: int, above: int) -> list[tuple[int, int]]:
+    return [(low, high) for low in range(below + 1) for high in range(above + 1) if low + high]
+
+
+def _count_leading(are_codes: Iterable[bool]) -> int:
+    count = 0
+    for is_code in are_codes:
+        if not is_code or count == MAX_FAR_VALUES:
+            break
+        count += 1
+    return count
+
+
+def _measure_gaps(positions: np.ndarray, below: int, above: int, others: int) -> tuple[float, float, float]:
+    """Return the gaps below and above the remaining values, and their range; gaps of -1 where too few remain."""
+    rest = positions[below : len(positions) - above]
+    if len(rest) < others:
+        return -1.0, -1.0, 0.0
+    low = float(rest[0] - positions[below - 1]) if below else np.inf
+    high = float(positions[len(positions) - above] - rest[-1]) if above else np.inf
+    return low, high, float(rest[-1] - rest[0])
+
+
+def _list_end_places(size: int, below: int, above: int) -> set[int]:
+    return {*range(below), *range(size - above, size)}

@@ -229,35 +229,12 @@ def parse_texts(texts: Sequence[str | None] | pl.Series, dtype: str, *, strict: 
     return series.cast(kind, strict=strict)
 
 
-def _make_unreadable_error(name: str, raw: pl.Series, bad: pl.Series, kind: str) -> ColumnError:
-    return ColumnError(
-        f"Column {name!r} is declared {kind}, but {int(bad.sum())} of its {len(raw)} distinct values do not read as one.",
-        attempt='missing = ["?"] in [source] if they stand for nothing, or type = "categorical".',
-    )
-
-
-def _count_max_digits(texts: pl.Series, pattern: str) -> int:
-    """Return the most characters that a pattern's group matches in any text."""
-    lengths = texts.str.extract(pattern).str.len_chars().fill_null(0).to_list()
-    return max(lengths, default=0)
-
-
-def _require_exact(name: str, raw: pl.Series, text: pl.Series, numbers: pl.Series) -> None:
-    if (is_inexact := _find_inexact(text, numbers)).any():
-        raise ColumnError(
-            f"Column {name!r} is numeric, but {int(is_inexact.sum())} of its {len(raw)} distinct values have too many digits.",
-            why="As numbers they would be rounded, and different values could become one.",
-            attempt='fewer digits, or type = "categorical".',
-        )
-
-
-def _cast_numbers(text: pl.Series) -> pl.Series:
-    """Cast texts to numbers, null where they are none; to 64-bit integers where all of them are whole and fit."""
-    if len(text) == 0 or text.str.contains(_INTEGER_PATTERN).all():
-        for dtype in (pl.Int64, pl.UInt64):
-            if not (numbers := text.cast(dtype, strict=False)).null_count():
-                return numbers
-    return text.cast(pl.Float64, strict=False)
+def fold_spelling(text: str) -> str:
+    """Return the form that texts spelled alike have in common."""
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text).casefold()
+        text = "".join(mark for mark in unicodedata.normalize("NFKC", text) if unicodedata.category(mark) != "Cf")
+    return " ".join(text.lower().split())
 
 
 def _find_inexact(text: pl.Series, numbers: pl.Series) -> pl.Series:
@@ -272,13 +249,36 @@ def _find_inexact(text: pl.Series, numbers: pl.Series) -> pl.Series:
     )
 
 
+def _cast_numbers(text: pl.Series) -> pl.Series:
+    """Cast texts to numbers, null where they are none; to 64-bit integers where all of them are whole and fit."""
+    if len(text) == 0 or text.str.contains(_INTEGER_PATTERN).all():
+        for dtype in (pl.Int64, pl.UInt64):
+            if not (numbers := text.cast(dtype, strict=False)).null_count():
+                return numbers
+    return text.cast(pl.Float64, strict=False)
+
+
+def _require_exact(name: str, raw: pl.Series, text: pl.Series, numbers: pl.Series) -> None:
+    if (is_inexact := _find_inexact(text, numbers)).any():
+        raise ColumnError(
+            f"Column {name!r} is numeric, but {int(is_inexact.sum())} of its {len(raw)} distinct values have too many digits.",
+            why="As numbers they would be rounded, and different values could become one.",
+            attempt='fewer digits, or type = "categorical".',
+        )
+
+
+def _make_unreadable_error(name: str, raw: pl.Series, bad: pl.Series, kind: str) -> ColumnError:
+    return ColumnError(
+        f"Column {name!r} is declared {kind}, but {int(bad.sum())} of its {len(raw)} distinct values do not read as one.",
+        attempt='missing = ["?"] in [source] if they stand for nothing, or type = "categorical".',
+    )
+
+
+def _count_max_digits(texts: pl.Series, pattern: str) -> int:
+    """Return the most characters that a pattern's group matches in any text."""
+    lengths = texts.str.extract(pattern).str.len_chars().fill_null(0).to_list()
+    return max(lengths, default=0)
+
+
 def _is_exact(text: str, number: float) -> bool:
     return isfinite(number) and Decimal(text) == Decimal(repr(number))
-
-
-def fold_spelling(text: str) -> str:
-    """Return the form that texts spelled alike have in common."""
-    if not text.isascii():
-        text = unicodedata.normalize("NFKC", text).casefold()
-        text = "".join(mark for mark in unicodedata.normalize("NFKC", text) if unicodedata.category(mark) != "Cf")
-    return " ".join(text.lower().split())

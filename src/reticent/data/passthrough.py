@@ -360,53 +360,6 @@ def cast_columns(lazy: pl.LazyFrame, columns: Mapping[str, Column]) -> pl.LazyFr
     return round_passthrough(cast_passthrough(parse_declared(lazy, columns), columns), columns)
 
 
-def _build_number_expr(name: str, dtype: pl.DataType) -> pl.Expr:
-    """Read a column in double precision: null where it is missing, NaN where it is no number."""
-    if is_text(dtype):
-        text = pl.col(name).cast(pl.String).str.strip_chars()
-        return pl.when(text.is_not_null()).then(text.cast(pl.Float64, strict=False).fill_null(float("nan")))
-    number = pl.col(name).cast(pl.Float64, strict=False)
-    return number.fill_nan(None) if dtype.is_float() else number
-
-
-def _round_to_multiple(number: pl.Expr, step: int | float) -> pl.Expr:
-    count = (number / step).round(mode="half_to_even")
-    return count.cast(pl.Int64) * step if isinstance(step, int) else count * step
-
-
-def _require_numbers(lazy: pl.LazyFrame, numbers: Mapping[str, pl.Expr]) -> None:
-    expressions = [number.is_finite().not_().sum().alias(f"unread {name}") for name, number in numbers.items()]
-    expressions += [
-        (number.is_finite() & (number.abs() > MAX_EXACT_INTEGER)).sum().alias(f"beyond {name}")
-        for name, number in numbers.items()
-    ]
-    counted = collect_frame(lazy.select(expressions), "Reading carried numbers").row(0, named=True)
-    for name in numbers:
-        if rows := counted[f"unread {name}"]:
-            raise ColumnError(
-                f"Column {name!r} is to be rounded, but {rows} of its values are no numbers.",
-                attempt='missing = ["?"] in [source] if they stand for nothing, or leaving round_to out.',
-            )
-        if rows := counted[f"beyond {name}"]:
-            raise ColumnError(
-                f"Column {name!r} is to be rounded, but {rows} of its values are beyond 2^53.",
-                why="Double precision does not hold such numbers exactly.",
-                attempt="smaller numbers, or leaving round_to out.",
-            )
-
-
-def _describe_guess(pairs: pl.DataFrame, name: str, rows: int) -> str:
-    """Describe how much better a sensitive value is guessed by someone who knows the carried one.
-
-    The measure is Goodman and Kruskal's lambda, both sides.
-    """
-    carried, sensitive, count = pairs.columns
-    guessed_with = pairs.group_by(carried).agg(pl.col(count).max())[count].sum()
-    guessed_without = pairs.group_by(sensitive).agg(pl.col(count).sum())[count].max()
-    shares = (float(rows_right or 0) / rows for rows_right in (guessed_with, guessed_without))  # type: ignore[arg-type]  # counts
-    return "; who knows it guesses {!r} in {:.1%} of the rows, who does not in {:.1%}".format(name, *shares)
-
-
 @dataclass(frozen=True)
 class ChangeStamp:
     """File system data of a source's files.
@@ -451,6 +404,53 @@ def make_source_changed_error() -> SourceError:
         why="Its rows were counted first and read again to be published, and the two do not agree.",
         attempt="publishing when nobody writes to it, or a copy of it.",
     )
+
+
+def _require_numbers(lazy: pl.LazyFrame, numbers: Mapping[str, pl.Expr]) -> None:
+    expressions = [number.is_finite().not_().sum().alias(f"unread {name}") for name, number in numbers.items()]
+    expressions += [
+        (number.is_finite() & (number.abs() > MAX_EXACT_INTEGER)).sum().alias(f"beyond {name}")
+        for name, number in numbers.items()
+    ]
+    counted = collect_frame(lazy.select(expressions), "Reading carried numbers").row(0, named=True)
+    for name in numbers:
+        if rows := counted[f"unread {name}"]:
+            raise ColumnError(
+                f"Column {name!r} is to be rounded, but {rows} of its values are no numbers.",
+                attempt='missing = ["?"] in [source] if they stand for nothing, or leaving round_to out.',
+            )
+        if rows := counted[f"beyond {name}"]:
+            raise ColumnError(
+                f"Column {name!r} is to be rounded, but {rows} of its values are beyond 2^53.",
+                why="Double precision does not hold such numbers exactly.",
+                attempt="smaller numbers, or leaving round_to out.",
+            )
+
+
+def _build_number_expr(name: str, dtype: pl.DataType) -> pl.Expr:
+    """Read a column in double precision: null where it is missing, NaN where it is no number."""
+    if is_text(dtype):
+        text = pl.col(name).cast(pl.String).str.strip_chars()
+        return pl.when(text.is_not_null()).then(text.cast(pl.Float64, strict=False).fill_null(float("nan")))
+    number = pl.col(name).cast(pl.Float64, strict=False)
+    return number.fill_nan(None) if dtype.is_float() else number
+
+
+def _round_to_multiple(number: pl.Expr, step: int | float) -> pl.Expr:
+    count = (number / step).round(mode="half_to_even")
+    return count.cast(pl.Int64) * step if isinstance(step, int) else count * step
+
+
+def _describe_guess(pairs: pl.DataFrame, name: str, rows: int) -> str:
+    """Describe how much better a sensitive value is guessed by someone who knows the carried one.
+
+    The measure is Goodman and Kruskal's lambda, both sides.
+    """
+    carried, sensitive, count = pairs.columns
+    guessed_with = pairs.group_by(carried).agg(pl.col(count).max())[count].sum()
+    guessed_without = pairs.group_by(sensitive).agg(pl.col(count).sum())[count].max()
+    shares = (float(rows_right or 0) / rows for rows_right in (guessed_with, guessed_without))  # type: ignore[arg-type]  # counts
+    return "; who knows it guesses {!r} in {:.1%} of the rows, who does not in {:.1%}".format(name, *shares)
 
 
 def _read_file_stamp(path: Path) -> tuple[int, ...]:

@@ -92,6 +92,14 @@ def locate_values(domain: Domain, series: pl.Series) -> tuple[np.ndarray, np.nda
     return _spread_codes(series, raw, down, null_down), _spread_codes(series, raw, up, null_up)
 
 
+def _scan_like_source(source: Source, population: Any) -> pl.LazyFrame:
+    if isinstance(population, Source):
+        return scan_source(population)
+    if isinstance(population, str | Path):
+        return scan_source(replace(source, path=str(population), url=None, table=None, query=None))
+    return scan_source(Source(missing=source.missing), population)
+
+
 def _locate_between(domain: RangeDomain, raw: pl.Series) -> tuple[np.ndarray, np.ndarray]:
     """Return (down, up) of numbers or dates, which may lie between the domain's."""
     domain_values = parse_texts(list(domain.texts), domain.dtype)
@@ -132,11 +140,3 @@ def _spread_codes(series: pl.Series, raw: pl.Series, codes: np.ndarray, null: in
         return np.full(len(series), null, np.int32)
     coded = series.replace_strict(raw, pl.Series(codes, dtype=pl.Int32), default=None, return_dtype=pl.Int32)
     return coded.fill_null(null).to_numpy()
-
-
-def _scan_like_source(source: Source, population: Any) -> pl.LazyFrame:
-    if isinstance(population, Source):
-        return scan_source(population)
-    if isinstance(population, str | Path):
-        return scan_source(replace(source, path=str(population), url=None, table=None, query=None))
-    return scan_source(Source(missing=source.missing), population)

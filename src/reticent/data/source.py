@@ -181,40 +181,6 @@ def iterate_batches(lazy: pl.LazyFrame, doing: str, rows: int) -> Iterator[pl.Da
         raise _translate_error(error, doing, lazy) from None
 
 
-def _cast_null_values(null_values: tuple[str, ...], dtype: pl.DataType) -> Any:
-    """Return the texts as values of a typed column, those that are some: 999 of whole numbers, 9999-12-31 of dates."""
-    texts = pl.Series(null_values, dtype=pl.String).str.strip_chars()
-    if dtype.is_integer() or dtype.is_decimal():
-        texts = texts.filter(texts.str.contains(_NUMBER_PATTERN)).str.replace(r"\.0+$", "")
-    elif dtype.is_float():
-        texts = texts.filter(texts.str.contains(_NUMBER_PATTERN))
-    elif dtype == pl.Date:
-        texts = texts.filter(texts.str.contains(_DAY_PATTERN))
-        return texts.str.to_date("%Y-%m-%d", strict=False).drop_nulls().to_list()
-    else:
-        return []
-    return texts.cast(dtype, strict=False).drop_nulls().to_list() if len(texts) else []
-
-
-def _collect_schema(lazy: pl.LazyFrame) -> pl.Schema:
-    """Return the schema of a lazy frame, whose own functions may fail and quote values."""
-    try:
-        return lazy.collect_schema()
-    except ReticentError:
-        raise
-    except Exception as error:
-        raise SourceError(
-            f"The frame's columns cannot be told: {type(error).__name__}.", attempt="a frame that collects by itself."
-        ) from None
-
-
-def _list_frame_columns(frame: Any) -> list[str]:
-    """List the column names as the frame has them, including repeated ones."""
-    if isinstance(frame, pl.LazyFrame):
-        return _collect_schema(frame).names()
-    return [str(name) for name in getattr(frame, "column_names", None) or frame.columns]
-
-
 def _scan_frame(frame: Any) -> pl.LazyFrame:
     if isinstance(frame, pl.LazyFrame):
         return frame
@@ -242,22 +208,29 @@ def _scan_frame(frame: Any) -> pl.LazyFrame:
     )
 
 
-def _require_narrow_decimals(table: Any) -> None:
-    """Refuse decimals of 256 bits: Polars cannot take them and panics."""
-    import pyarrow as pa
-
-    wide = [field.name for field in table.schema if pa.types.is_decimal256(field.type)]
-    if wide:
-        raise SourceError(
-            f"{pluralize(len(wide), 'column', 'holds', 'hold')} decimals of 256 bits: {quote_list(wide)}.",
-            attempt="decimals of 128 bits, or text.",
-        )
+def _list_frame_columns(frame: Any) -> list[str]:
+    """List the column names as the frame has them, including repeated ones."""
+    if isinstance(frame, pl.LazyFrame):
+        return _collect_schema(frame).names()
+    return [str(name) for name in getattr(frame, "column_names", None) or frame.columns]
 
 
 def _scan_database(source: Source) -> pl.LazyFrame:
     from reticent.data.database import read_database
 
     return read_database(str(source.url), source.table, source.query).lazy()
+
+
+def _collect_schema(lazy: pl.LazyFrame) -> pl.Schema:
+    """Return the schema of a lazy frame, whose own functions may fail and quote values."""
+    try:
+        return lazy.collect_schema()
+    except ReticentError:
+        raise
+    except Exception as error:
+        raise SourceError(
+            f"The frame's columns cannot be told: {type(error).__name__}.", attempt="a frame that collects by itself."
+        ) from None
 
 
 def _scan_files(source: Source, by_pieces: bool, sizes: SpanSizes) -> SourceScan:
@@ -281,6 +254,56 @@ def _scan_files(source: Source, by_pieces: bool, sizes: SpanSizes) -> SourceScan
             f"The file {Path(source.path).name} cannot be read as {files.suffix[1:]}: {type(error).__name__}.",
             attempt="the right file type, delimiter and encoding.",
         ) from None
+
+
+def _cast_null_values(null_values: tuple[str, ...], dtype: pl.DataType) -> Any:
+    """Return the texts as values of a typed column, those that are some: 999 of whole numbers, 9999-12-31 of dates."""
+    texts = pl.Series(null_values, dtype=pl.String).str.strip_chars()
+    if dtype.is_integer() or dtype.is_decimal():
+        texts = texts.filter(texts.str.contains(_NUMBER_PATTERN)).str.replace(r"\.0+$", "")
+    elif dtype.is_float():
+        texts = texts.filter(texts.str.contains(_NUMBER_PATTERN))
+    elif dtype == pl.Date:
+        texts = texts.filter(texts.str.contains(_DAY_PATTERN))
+        return texts.str.to_date("%Y-%m-%d", strict=False).drop_nulls().to_list()
+    else:
+        return []
+    return texts.cast(dtype, strict=False).drop_nulls().to_list() if len(texts) else []
+
+
+def _translate_error(error: BaseException, doing: str, lazy: pl.LazyFrame) -> BaseException:
+    """Turn a library's error into one of ours; our own errors, lack of memory and interrupts stay as they are."""
+    is_panic = type(error).__name__ == "PanicException"  # of Polars, and no Exception
+    if isinstance(error, ReticentError | MemoryError) or not (is_panic or isinstance(error, Exception)):
+        return error
+    if is_file_error(error) and _is_columnar_scan(lazy):
+        return make_damaged_file_error(error)
+    message = str(error).lower()
+    if "utf-8" in message or "utf8" in message:
+        return SourceError("The file is not UTF-8.", attempt='its encoding, e.g. encoding = "latin-1".')
+    if not isinstance(error, pl.exceptions.PolarsError):
+        return SourceError(
+            f"{doing} failed: {type(error).__name__}.",
+            why="A function of the lazy frame raised it; its message is withheld, because it may quote a record.",
+            attempt="collecting the frame before it is handed over.",
+        )
+    return SourceError(
+        f"{doing} failed: {type(error).__name__}.",
+        why="The rows do not have the shape the header says, or a column mixes types.",
+        attempt="the delimiter, quoting and encoding of [source].",
+    )
+
+
+def _require_narrow_decimals(table: Any) -> None:
+    """Refuse decimals of 256 bits: Polars cannot take them and panics."""
+    import pyarrow as pa
+
+    wide = [field.name for field in table.schema if pa.types.is_decimal256(field.type)]
+    if wide:
+        raise SourceError(
+            f"{pluralize(len(wide), 'column', 'holds', 'hold')} decimals of 256 bits: {quote_list(wide)}.",
+            attempt="decimals of 128 bits, or text.",
+        )
 
 
 def _scan_csv_files(files: FileSet, source: Source) -> SourceScan:
@@ -312,6 +335,15 @@ def _scan_typed_files(files: FileSet) -> pl.LazyFrame:
     raise SourceError(f"The file type {suffix!r} is not known.", attempt=".csv, .parquet or .arrow.")
 
 
+def _is_columnar_scan(lazy: pl.LazyFrame) -> bool:
+    """Tell whether rows come from Parquet or Arrow files, which have types and no delimiters."""
+    try:
+        plan = lazy.explain(optimized=False)
+    except BaseException:
+        return False
+    return any(scanned in plan for scanned in ("Parquet SCAN", "Ipc SCAN", "IPC SCAN"))
+
+
 def _scan_program_file(path: Path) -> pl.LazyFrame:
     from reticent.data import files
 
@@ -323,35 +355,3 @@ def _scan_program_file(path: Path) -> pl.LazyFrame:
         raise SourceError(
             f"The file {path.name} cannot be read: {type(error).__name__}.", attempt="saving it as CSV."
         ) from None
-
-
-def _is_columnar_scan(lazy: pl.LazyFrame) -> bool:
-    """Tell whether rows come from Parquet or Arrow files, which have types and no delimiters."""
-    try:
-        plan = lazy.explain(optimized=False)
-    except BaseException:
-        return False
-    return any(scanned in plan for scanned in ("Parquet SCAN", "Ipc SCAN", "IPC SCAN"))
-
-
-def _translate_error(error: BaseException, doing: str, lazy: pl.LazyFrame) -> BaseException:
-    """Turn a library's error into one of ours; our own errors, lack of memory and interrupts stay as they are."""
-    is_panic = type(error).__name__ == "PanicException"  # of Polars, and no Exception
-    if isinstance(error, ReticentError | MemoryError) or not (is_panic or isinstance(error, Exception)):
-        return error
-    if is_file_error(error) and _is_columnar_scan(lazy):
-        return make_damaged_file_error(error)
-    message = str(error).lower()
-    if "utf-8" in message or "utf8" in message:
-        return SourceError("The file is not UTF-8.", attempt='its encoding, e.g. encoding = "latin-1".')
-    if not isinstance(error, pl.exceptions.PolarsError):
-        return SourceError(
-            f"{doing} failed: {type(error).__name__}.",
-            why="A function of the lazy frame raised it; its message is withheld, because it may quote a record.",
-            attempt="collecting the frame before it is handed over.",
-        )
-    return SourceError(
-        f"{doing} failed: {type(error).__name__}.",
-        why="The rows do not have the shape the header says, or a column mixes types.",
-        attempt="the delimiter, quoting and encoding of [source].",
-    )

@@ -19,12 +19,10 @@ from reticent.errors import ColumnError, JobError
 
 NUMBER_FORMATS = {"1,234.5": (",", "."), "1.234,5": (".", ",")}
 """How numbers are written: the marks of thousands and of decimals."""
-
 _UNIT_PATTERN = r"([$€£¥]|\b(?:USD|EUR|GBP|CHF)\b)"
 _MONEY_PATTERN = rf"\s|{_UNIT_PATTERN}"
 _ZONED_PATTERN = r"^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})$"
 _DAY_PATTERN = r"^\d{4}-\d{2}-\d{2}$"
-
 Table = TypeVar("Table", pl.DataFrame, pl.LazyFrame)
 
 
@@ -175,17 +173,6 @@ def _parse_number(text: pl.Expr, thousands: str, decimals: str) -> pl.Expr:
     return pl.when(is_number).then(point.cast(pl.Float64, strict=False))
 
 
-def _parse_formatted(text: pl.Expr, format: str) -> pl.Expr:
-    try:
-        if re.search(r"%[zZ:+]", format):
-            return text.str.to_datetime(format, time_unit="us", strict=False, time_zone="UTC")
-        if re.search(r"%-?[HIkMSTRpf.]|%X|%s|%c", format):
-            return text.str.to_datetime(format, time_unit="us", strict=False)
-        return text.str.to_date(format, strict=False)
-    except pl.exceptions.PolarsError:
-        raise JobError(f"format = {format!r} is none of a date.", attempt='format = "%m/%d/%Y".') from None
-
-
 def _parse_iso(distinct: pl.Series, text: pl.Expr) -> pl.Expr | None:
     """Parse ISO 8601: days are left as they are; moments with a zone are read in UTC."""
     if not len(distinct) or distinct.str.contains(_DAY_PATTERN).all():
@@ -201,6 +188,17 @@ def _parse_iso(distinct: pl.Series, text: pl.Expr) -> pl.Expr | None:
         joined.str.to_datetime("%Y-%m-%dT%H:%M", time_unit="us", strict=False),
         text.str.to_date("%Y-%m-%d", strict=False).cast(pl.Datetime("us")),
     )
+
+
+def _parse_formatted(text: pl.Expr, format: str) -> pl.Expr:
+    try:
+        if re.search(r"%[zZ:+]", format):
+            return text.str.to_datetime(format, time_unit="us", strict=False, time_zone="UTC")
+        if re.search(r"%-?[HIkMSTRpf.]|%X|%s|%c", format):
+            return text.str.to_datetime(format, time_unit="us", strict=False)
+        return text.str.to_date(format, strict=False)
+    except pl.exceptions.PolarsError:
+        raise JobError(f"format = {format!r} is none of a date.", attempt='format = "%m/%d/%Y".') from None
 
 
 def _are_midnights(moments: pl.Series) -> bool:

@@ -25,7 +25,6 @@ RACE = (
     "White", "Black", "American Indian", "other race", "Chinese", "Japanese", "other Asian or Pacific",
     "two races", "three or more races",
 )  # fmt: skip
-
 # Salary class i is [2000 i, 2000 (i + 1)) dollars, as in paper 5; per million people.  Class 12 has 4.8402 %, class 49
 # 0.2018 %, as in section 6 of paper 1.
 SALARY_PER_MILLION = (
@@ -35,11 +34,9 @@ SALARY_PER_MILLION = (
     13152, 11164, 10220, 9184, 8101, 7707, 6432, 5793, 5128, 4465,
     4207, 3495, 3154, 3010, 2900, 2790, 2680, 2570, 2460, 2018,
 )  # fmt: skip
-
 # Knots (age, weight); between two of them weights are interpolated.
 AGE_WEIGHTS = ((17, 60), (25, 78), (35, 92), (45, 84), (55, 58), (65, 44), (75, 32), (85, 12), (95, 1))
 AGE_PAY = ((17, 0), (22, 6), (30, 17), (40, 23), (50, 25), (60, 22), (67, 12), (80, 6), (95, 4))
-
 # Education levels 0 to 16 by the first age to which the row applies.
 EDUCATION_WEIGHTS = {
     17: (4, 2, 4, 12, 30, 120, 260, 110, 210, 130, 110, 6, 4, 1, 0, 0, 0),
@@ -52,7 +49,6 @@ EDUCATION_WEIGHTS = {
 EDUCATION_PAY = (0, 0, 1, 2, 3, 3, 4, 4, 8, 10, 11, 13, 13, 20, 25, 32, 30)
 # Schooling: below high school, high school, some college, bachelor, more.
 SCHOOLING = (0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 2, 2, 2, 3, 4, 4, 4)
-
 # Percent by marital status at an age, interpolated between.
 MARITAL_WEIGHTS = {
     "female": {
@@ -68,7 +64,6 @@ MARITAL_WEIGHTS = {
 }  # fmt: skip
 MARITAL_PAY = (4, 1, 1, 2, 0, 0)
 GENDER_PAY = (0, 5)
-
 # Work class by the first age to which the row applies, times a percentage by schooling.
 WORK_WEIGHTS = {
     17: (70, 4, 5, 4, 1, 3, 1, 2, 1, 14),
@@ -86,11 +81,51 @@ WORK_BY_SCHOOLING = (
 WORK_PAY = (8, 6, 6, 6, 10, 5, 13, 4, 0, 0)
 # Sectors an occupation is drawn for: private, government, armed forces, own business, without pay.
 SECTOR = (0, 0, 1, 1, 1, 2, 3, 3, 4, 4)
-
 # The spread of pay that nothing above explains: a binomial of NOISE_TRIALS trials, so with standard deviation 20, cut
 # at NOISE_REACH points on both sides.
 NOISE_TRIALS = 1600
 NOISE_REACH = 64
+# The weight of people in an occupation by the steps between their schooling and the usual one.
+SCHOOLING_DISTANCE = (60, 25, 8, 2, 1)
+RACE_WEIGHTS = (3080, 490, 36, 180, 40, 16, 124, 106, 24)  # of 4,096
+# Places of birth by (country, division), in hundred thousands.
+BIRTHPLACES = {
+    ("United States", "New England"): {
+        "Connecticut": 34, "Maine": 13, "Massachusetts": 63, "New Hampshire": 12, "Rhode Island": 10, "Vermont": 6,
+    },
+    ("United States", "Middle Atlantic"): {"New Jersey": 84, "New York": 190, "Pennsylvania": 123},
+    ("United States", "East North Central"): {
+        "Illinois": 124, "Indiana": 61, "Michigan": 99, "Ohio": 114, "Wisconsin": 54,
+    },
+    ("United States", "West North Central"): {
+        "Iowa": 29, "Kansas": 27, "Minnesota": 49, "Missouri": 56, "Nebraska": 17, "North Dakota": 6,
+        "South Dakota": 8,
+    },
+    ("United States", "South Atlantic"): {
+        "Delaware": 8, "District of Columbia": 6, "Florida": 160, "Georgia": 82, "Maryland": 53, "North Carolina": 80,
+        "South Carolina": 40, "Virginia": 71, "West Virginia": 18,
+    },
+    ("United States", "East South Central"): {"Alabama": 44, "Kentucky": 40, "Mississippi": 28, "Tennessee": 57},
+    ("United States", "West South Central"): {"Arkansas": 27, "Louisiana": 45, "Oklahoma": 35, "Texas": 209},
+    ("United States", "Mountain"): {
+        "Arizona": 51, "Colorado": 43, "Idaho": 13, "Montana": 9, "Nevada": 20, "New Mexico": 18, "Utah": 22,
+        "Wyoming": 5,
+    },
+    ("United States", "Pacific"): {"Alaska": 6, "California": 339, "Hawaii": 12, "Oregon": 34, "Washington": 59},
+    ("abroad", "the Americas"): {"Puerto Rico or island area": 14, "Canada": 9, "Latin America": 150},
+    ("abroad", "other continents"): {"Europe": 50, "Asia": 75, "Africa or Oceania": 12},
+}  # fmt: skip
+# Percent of that size for a race: one figure for each of the nine divisions, then one for each place abroad.
+BIRTHPLACE_BY_RACE = {
+    "White": (100, 100, 100, 100, 100, 100, 100, 100, 100, 60, 120, 40, 140, 15, 30),
+    "Black": (30, 110, 90, 30, 220, 220, 160, 20, 40, 150, 5, 50, 10, 2, 250),
+    "American Indian": (20, 20, 40, 120, 40, 30, 180, 400, 150, 10, 100, 80, 1, 1, 1),
+    "other race": (40, 60, 30, 20, 30, 10, 160, 120, 200, 800, 10, 900, 20, 10, 10),
+    "Asian or Pacific": (8, 12, 8, 6, 6, 3, 6, 10, 80, 5, 10, 10, 10, 1500, 60),
+    "several races": (60, 70, 60, 60, 60, 30, 140, 160, 260, 200, 60, 150, 60, 150, 100),
+}
+# The row of that table for each race.
+BIRTHPLACE_ROW = (0, 1, 2, 3, 4, 4, 4, 5, 5)
 
 
 class Occupation(NamedTuple):
@@ -161,46 +196,3 @@ OCCUPATIONS = tuple(
         ("military", "protection", 8, 2, 12, 20, 1, 6),
     )
 )
-# The weight of people in an occupation by the steps between their schooling and the usual one.
-SCHOOLING_DISTANCE = (60, 25, 8, 2, 1)
-
-RACE_WEIGHTS = (3080, 490, 36, 180, 40, 16, 124, 106, 24)  # of 4,096
-
-# Places of birth by (country, division), in hundred thousands.
-BIRTHPLACES = {
-    ("United States", "New England"): {
-        "Connecticut": 34, "Maine": 13, "Massachusetts": 63, "New Hampshire": 12, "Rhode Island": 10, "Vermont": 6,
-    },
-    ("United States", "Middle Atlantic"): {"New Jersey": 84, "New York": 190, "Pennsylvania": 123},
-    ("United States", "East North Central"): {
-        "Illinois": 124, "Indiana": 61, "Michigan": 99, "Ohio": 114, "Wisconsin": 54,
-    },
-    ("United States", "West North Central"): {
-        "Iowa": 29, "Kansas": 27, "Minnesota": 49, "Missouri": 56, "Nebraska": 17, "North Dakota": 6,
-        "South Dakota": 8,
-    },
-    ("United States", "South Atlantic"): {
-        "Delaware": 8, "District of Columbia": 6, "Florida": 160, "Georgia": 82, "Maryland": 53, "North Carolina": 80,
-        "South Carolina": 40, "Virginia": 71, "West Virginia": 18,
-    },
-    ("United States", "East South Central"): {"Alabama": 44, "Kentucky": 40, "Mississippi": 28, "Tennessee": 57},
-    ("United States", "West South Central"): {"Arkansas": 27, "Louisiana": 45, "Oklahoma": 35, "Texas": 209},
-    ("United States", "Mountain"): {
-        "Arizona": 51, "Colorado": 43, "Idaho": 13, "Montana": 9, "Nevada": 20, "New Mexico": 18, "Utah": 22,
-        "Wyoming": 5,
-    },
-    ("United States", "Pacific"): {"Alaska": 6, "California": 339, "Hawaii": 12, "Oregon": 34, "Washington": 59},
-    ("abroad", "the Americas"): {"Puerto Rico or island area": 14, "Canada": 9, "Latin America": 150},
-    ("abroad", "other continents"): {"Europe": 50, "Asia": 75, "Africa or Oceania": 12},
-}  # fmt: skip
-# Percent of that size for a race: one figure for each of the nine divisions, then one for each place abroad.
-BIRTHPLACE_BY_RACE = {
-    "White": (100, 100, 100, 100, 100, 100, 100, 100, 100, 60, 120, 40, 140, 15, 30),
-    "Black": (30, 110, 90, 30, 220, 220, 160, 20, 40, 150, 5, 50, 10, 2, 250),
-    "American Indian": (20, 20, 40, 120, 40, 30, 180, 400, 150, 10, 100, 80, 1, 1, 1),
-    "other race": (40, 60, 30, 20, 30, 10, 160, 120, 200, 800, 10, 900, 20, 10, 10),
-    "Asian or Pacific": (8, 12, 8, 6, 6, 3, 6, 10, 80, 5, 10, 10, 10, 1500, 60),
-    "several races": (60, 70, 60, 60, 60, 30, 140, 160, 260, 200, 60, 150, 60, 150, 100),
-}
-# The row of that table for each race.
-BIRTHPLACE_ROW = (0, 1, 2, 3, 4, 4, 4, 5, 5)

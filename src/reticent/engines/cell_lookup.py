@@ -26,7 +26,6 @@ MAX_DENSE_KEYS = 1 << 26  # keys a dense table may have: 256 MB of 32-bit cells
 MAX_INTEGER_SPREAD = 1 << 22  # between the least and the greatest integer that are numbered by their distance
 UNKNOWN_CELL = -1
 """The cell of a row whose combination was not counted: the source is not what it was."""
-
 Numbering = Callable[[pl.Series], np.ndarray]
 
 
@@ -141,8 +140,10 @@ def _build_numbering(counted: pl.Series) -> tuple[Numbering, int]:
     return rank_rows, size + 2
 
 
-def _to_category_numbers(values: pl.Series) -> pl.Series:
-    return values.cast(pl.UInt8) if values.dtype == pl.Boolean else values.to_physical()
+def _rank_keys(known_keys: np.ndarray, key: np.ndarray) -> np.ndarray:
+    """Return the rank of each key among the known ones; an unknown key ranks after all of them."""
+    position = np.minimum(np.searchsorted(known_keys, key), max(len(known_keys) - 1, 0))
+    return np.where(known_keys[position] == key, position, len(known_keys)) if len(known_keys) else position
 
 
 def _number_directly(counted: pl.Series, number: Callable[[pl.Series], pl.Series]) -> tuple[Numbering, int]:
@@ -158,6 +159,10 @@ def _number_directly(counted: pl.Series, number: Callable[[pl.Series], pl.Series
     return number_rows, size + 2
 
 
+def _to_category_numbers(values: pl.Series) -> pl.Series:
+    return values.cast(pl.UInt8) if values.dtype == pl.Boolean else values.to_physical()
+
+
 def _has_narrow_range(series: pl.Series) -> bool:
     """Tell whether there are integers, they lie near each other, and all fit signed 64-bit integers."""
     if len(series) == series.null_count():
@@ -165,9 +170,3 @@ def _has_narrow_range(series: pl.Series) -> bool:
     lowest = cast("int", series.min())
     highest = cast("int", series.max())
     return highest - lowest < MAX_INTEGER_SPREAD and highest < 1 << 63
-
-
-def _rank_keys(known_keys: np.ndarray, key: np.ndarray) -> np.ndarray:
-    """Return the rank of each key among the known ones; an unknown key ranks after all of them."""
-    position = np.minimum(np.searchsorted(known_keys, key), max(len(known_keys) - 1, 0))
-    return np.where(known_keys[position] == key, position, len(known_keys)) if len(known_keys) else position

@@ -38,19 +38,6 @@ def expand_rows(
             yield RowBatch(entry[start : start + batch_rows])
 
 
-def _split_in_halves(
-    entry: np.ndarray, count: np.ndarray, times: int, draw: np.random.Generator
-) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Split the rows of each entry at random into halves, `times` times over."""
-    if not times:
-        yield entry, count
-        return
-    first_half = draw.binomial(count, 0.5)
-    for half in (first_half, count - first_half):
-        entries = np.flatnonzero(half)
-        yield from _split_in_halves(entry[entries], half[entries], times - 1, draw)
-
-
 def _expand_in_order(recipe: Recipe, batch_rows: int) -> Iterator[RowBatch]:
     if recipe.has_single_rows and recipe.is_complete:
         for start in range(0, max(len(recipe.group), 1), batch_rows):
@@ -62,3 +49,16 @@ def _expand_in_order(recipe: Recipe, batch_rows: int) -> Iterator[RowBatch]:
     for start in range(0, max(rows, 1), batch_rows):
         stop = min(start + batch_rows, rows)
         yield RowBatch(entries[np.searchsorted(quota_ends, np.arange(start, stop), side="right")])
+
+
+def _split_in_halves(
+    entry: np.ndarray, count: np.ndarray, times: int, draw: np.random.Generator
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Split the rows of each entry at random into halves, `times` times over."""
+    if not times:
+        yield entry, count
+        return
+    first_half = draw.binomial(count, 0.5)
+    for half in (first_half, count - first_half):
+        entries = np.flatnonzero(half)
+        yield from _split_in_halves(entry[entries], half[entries], times - 1, draw)

@@ -93,9 +93,6 @@ class LocalEngine:
         return apply_recipe(counted, recipe, rng, rows, place)
 
 
-ENGINE = LocalEngine()
-
-
 def count_rows(lazy: pl.LazyFrame, columns: Mapping[str, Column], rows_per_person: int = 1) -> CountedTable:
     """Count rows into cells in one pass over them."""
     keys = [*find_columns_with_role(columns, Role.QUASI), *find_columns_with_role(columns, Role.SENSITIVE)]
@@ -196,41 +193,6 @@ def assign_outcomes(recipe: Recipe, cell: np.ndarray, rng: Random, start: int = 
         before = (quota_ends - recipe.quota[by_cell])[first[cell_of_row]]
         place[order] = np.searchsorted(quota_ends, before + rank, side="right")
     return by_cell[place]
-
-
-def _apply_to_passthrough(
-    counted: CountedTable, recipe: Recipe, rng: Random, lazy: pl.LazyFrame, carried: list[str], place: np.ndarray | None
-) -> InMemoryRows:
-    """Return each row's entry of the recipe and its passthrough columns, in shuffled order or sorted, without withheld rows."""
-    keys = counted.combinations.columns
-    with translate_reread_errors():
-        rows = collect_frame(
-            cast_texts_to_categories(lazy, keys).select(*keys, *carried), "Reading the carried columns"
-        )
-    cell = find_cells(rows.select(keys), counted.combinations, counted.cell)
-    recount = CellRecount(counted.cells)
-    recount.add(cell)
-    recount.finish()
-    entry = assign_outcomes(recipe, cell, rng)
-    order = None if place is not None else rng.stream("shuffle").permutation(len(entry)).astype(np.uint32)
-    if not recipe.is_complete:
-        is_published = np.zeros(len(recipe.group), bool)
-        is_published[recipe.published_entries] = True
-        if order is None:
-            order = np.flatnonzero(is_published[entry]).astype(np.uint32)
-        else:
-            order = order[is_published[entry[order]]]
-    moved = rows.select(carried)
-    if order is not None:
-        moved = moved.select(pl.col(carried).gather(pl.Series(order)))
-        entry = entry[order]
-    # Categories become plain text only after they were moved: moving numbers costs a tenth of moving strings.
-    moved = moved.with_columns(pl.col(name).cast(pl.String) for name in carried if is_text(moved[name].dtype))
-    if place is not None:
-        sorted_order = order_by_place(place[entry], moved)
-        entry = entry[sorted_order]
-        moved = moved[sorted_order]
-    return InMemoryRows(entry, len(entry), moved)
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,6 +329,45 @@ class CombinationCounter:
             words -= span.low
 
 
+def _apply_to_passthrough(
+    counted: CountedTable, recipe: Recipe, rng: Random, lazy: pl.LazyFrame, carried: list[str], place: np.ndarray | None
+) -> InMemoryRows:
+    """Return each row's entry of the recipe and its passthrough columns, in shuffled order or sorted, without withheld rows."""
+    keys = counted.combinations.columns
+    with translate_reread_errors():
+        rows = collect_frame(
+            cast_texts_to_categories(lazy, keys).select(*keys, *carried), "Reading the carried columns"
+        )
+    cell = find_cells(rows.select(keys), counted.combinations, counted.cell)
+    recount = CellRecount(counted.cells)
+    recount.add(cell)
+    recount.finish()
+    entry = assign_outcomes(recipe, cell, rng)
+    order = None if place is not None else rng.stream("shuffle").permutation(len(entry)).astype(np.uint32)
+    if not recipe.is_complete:
+        is_published = np.zeros(len(recipe.group), bool)
+        is_published[recipe.published_entries] = True
+        if order is None:
+            order = np.flatnonzero(is_published[entry]).astype(np.uint32)
+        else:
+            order = order[is_published[entry[order]]]
+    moved = rows.select(carried)
+    if order is not None:
+        moved = moved.select(pl.col(carried).gather(pl.Series(order)))
+        entry = entry[order]
+    # Categories become plain text only after they were moved: moving numbers costs a tenth of moving strings.
+    moved = moved.with_columns(pl.col(name).cast(pl.String) for name in carried if is_text(moved[name].dtype))
+    if place is not None:
+        sorted_order = order_by_place(place[entry], moved)
+        entry = entry[sorted_order]
+        moved = moved[sorted_order]
+    return InMemoryRows(entry, len(entry), moved)
+
+
+def _group_rows(lazy: pl.LazyFrame, name: str, doing: str) -> pl.DataFrame:
+    return collect_frame(lazy.group_by(lazy.collect_schema().names()).len(name=name), doing, engine="streaming")
+
+
 def _to_numbers(series: pl.Series) -> pl.Series:
     """Return the numbers behind a column, also of categories, dates and booleans."""
     return series.cast(pl.UInt8) if series.dtype == pl.Boolean else series.to_physical()
@@ -389,5 +390,4 @@ def _to_array(numbers: pl.Series, span: CodeSpan) -> np.ndarray:
     return numbers.to_numpy()
 
 
-def _group_rows(lazy: pl.LazyFrame, name: str, doing: str) -> pl.DataFrame:
-    return collect_frame(lazy.group_by(lazy.collect_schema().names()).len(name=name), doing, engine="streaming")
+ENGINE = LocalEngine()

@@ -54,8 +54,6 @@ _SMALL_TYPE_BYTES = {
     pl.Float32: 4,
 }
 _RankedFrame = tuple[pl.DataFrame, np.ndarray]
-
-
 MAX_HELD_VALUES = 1 << 20  # values of one column that are held in memory
 SPILL_PARTS = 64
 _SPILL_RECORD = np.dtype([("hash", "<u8"), ("times", "<i8")])
@@ -135,9 +133,6 @@ class StreamEngine:
         types = {name: BatchColumn(pl.String() if is_text(schema[name]) else schema[name]) for name in names}
         carrying = StreamPassthroughWriter(counted, recipe, rng, place, context)
         return StreamedRows(published, types, lambda: carrying.iterate_batches(rows, names))
-
-
-ENGINE = StreamEngine()
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,20 +254,6 @@ def choose_batch_rows(rows: pl.LazyFrame) -> int:
     return min(max(READ_BYTES // max(size, 1), BATCHES_PER_READ), 1 << 20) // BATCHES_PER_READ * BATCHES_PER_READ
 
 
-def _rank_frame(frame: pl.DataFrame, ranks: RowRanker, is_published: np.ndarray) -> _RankedFrame:
-    """Return the rows of a bucket, each with its entry, and which of them are published."""
-    entry = ranks.entries(frame[ENTRY_COLUMN].to_numpy())
-    return frame.with_columns(pl.Series(ENTRY_COLUMN, entry)), np.flatnonzero(is_published[entry])
-
-
-def _split_entries(frame: pl.DataFrame) -> tuple[np.ndarray, pl.DataFrame]:
-    return frame[ENTRY_COLUMN].to_numpy(), frame.drop(ENTRY_COLUMN)
-
-
-def _cast_categories(frame: pl.DataFrame) -> pl.DataFrame:
-    return frame.with_columns(pl.col(name).cast(pl.String) for name, kind in frame.schema.items() if is_text(kind))
-
-
 class FrequencyCounter:
     """Counts the values of one column, batch by batch; `make_temp_dir` is called once there are too many for memory."""
 
@@ -332,6 +313,20 @@ class FrequencyCounter:
         return _sum_by_hash([(record["hash"], record["times"])])[1]
 
 
+def _rank_frame(frame: pl.DataFrame, ranks: RowRanker, is_published: np.ndarray) -> _RankedFrame:
+    """Return the rows of a bucket, each with its entry, and which of them are published."""
+    entry = ranks.entries(frame[ENTRY_COLUMN].to_numpy())
+    return frame.with_columns(pl.Series(ENTRY_COLUMN, entry)), np.flatnonzero(is_published[entry])
+
+
+def _cast_categories(frame: pl.DataFrame) -> pl.DataFrame:
+    return frame.with_columns(pl.col(name).cast(pl.String) for name, kind in frame.schema.items() if is_text(kind))
+
+
+def _split_entries(frame: pl.DataFrame) -> tuple[np.ndarray, pl.DataFrame]:
+    return frame[ENTRY_COLUMN].to_numpy(), frame.drop(ENTRY_COLUMN)
+
+
 def _sum_by_hash(parts: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
     """Add up the counts of equal hashes, in the order of hashes."""
     hashes = np.concatenate([part[0] for part in parts])
@@ -352,3 +347,6 @@ def _summarize_frequencies(missing: int, row_counts: Iterable[np.ndarray]) -> Va
         once += int((part == 1).sum())
         max_rows = max(max_rows, int(part.max(initial=0)))
     return ValueFrequencies(missing, distinct, once, max_rows)
+
+
+ENGINE = StreamEngine()

@@ -18,6 +18,8 @@ from math import sqrt
 from statistics import NormalDist
 from typing import Any
 
+CONFIDENCE_LEVEL = 0.95
+
 
 @dataclass(frozen=True, slots=True)
 class EstimateSpread:
@@ -54,9 +56,6 @@ class EstimateSpread:
             return self.otherwise
         root = sqrt(discriminant)
         return self.center + (-linear - root) / (2 * square), self.center + (-linear + root) / (2 * square)
-
-
-CONFIDENCE_LEVEL = 0.95
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,12 @@ COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
 }
 IS_NULL = "is null"
 IS_AMONG = "among"  # a list of values: one atom, however long the list is
+Truth = tuple[np.ndarray, np.ndarray]  # where it is true, and where it is false; elsewhere it is unknown
+ENDLESS = (1 << 63) - 1  # where whole numbers end that may be anything
+MAX_COUNTED_STEPS = 1e10  # steps from zero within which decimals are counted one by one
+STEP_TOLERANCE = 1e-6  # of a step: how far off a decimal may be for its being a double
+MAX_PIECE_COMBINATIONS = 1 << 20  # combinations of pieces
+MAX_NUMBERS_AT_ONCE = 1 << 22  # numbers held at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +66,6 @@ class NegatedCondition:
 
 
 Condition = Atom | CompoundCondition | NegatedCondition
-Truth = tuple[np.ndarray, np.ndarray]  # where it is true, and where it is false; elsewhere it is unknown
 
 
 def join_conditions(*parts: Condition | None) -> Condition | None:
@@ -105,11 +110,6 @@ def judge_condition(condition: Condition, judge_atom: Callable[[Atom], Truth]) -
     if condition.all:
         return reduce(np.logical_and, trues), reduce(np.logical_or, falses)
     return reduce(np.logical_or, trues), reduce(np.logical_and, falses)
-
-
-ENDLESS = (1 << 63) - 1  # where whole numbers end that may be anything
-MAX_COUNTED_STEPS = 1e10  # steps from zero within which decimals are counted one by one
-STEP_TOLERANCE = 1e-6  # of a step: how far off a decimal may be for its being a double
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,14 +175,6 @@ def merge_pieces(
     return ColumnAxis(name, code, may, spread, null[first], merged_truths, **number_ends)
 
 
-def _get_greatest(array: np.ndarray) -> Any:
-    return np.inf if array.dtype.kind == "f" else np.iinfo(array.dtype).max
-
-
-def _get_least(array: np.ndarray) -> Any:
-    return -np.inf if array.dtype.kind == "f" else np.iinfo(array.dtype).min
-
-
 def make_value_axis(
     name: str,
     code: np.ndarray,
@@ -219,42 +211,12 @@ def make_value_axis(
     return merge_pieces(name, code, truths, null, label, value, labels, weight, ends)
 
 
-def _remove_end(ends: np.ndarray, position: int | None, sign: int) -> np.ndarray:
-    if position is None:
-        return ends
-    widened = ends.copy()
-    widened[position] = sign * (np.inf if ends.dtype.kind == "f" else ENDLESS)
-    return widened
-
-
 def convert_to_numbers(values: pl.Series) -> np.ndarray:
     """Convert to 64-bit integers if all numbers are whole, otherwise to doubles; a missing one is 0 and is never used."""
     numbers = values.cast(pl.Int64, strict=False) if values.dtype.is_integer() else None
     if numbers is None or numbers.null_count() > values.null_count():  # some are beyond 64 bits
         numbers = values.cast(pl.Float64)
     return (numbers.fill_null(0) if numbers.null_count() else numbers).to_numpy()
-
-
-def _bracket_rounded(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the numbers between which whole ones lie: themselves or, for doubles to which they were rounded, the next ones."""
-    return (
-        (numbers, numbers)
-        if numbers.dtype.kind == "i"
-        else (np.nextafter(numbers, -np.inf), np.nextafter(numbers, np.inf))
-    )
-
-
-def _judge_atom(atom: Atom, values: pl.Series, null: np.ndarray) -> Truth:
-    check_deadline()
-    if atom.test == IS_NULL:
-        return null, ~null
-    if atom.test == IS_AMONG:
-        listed = set(atom.value)
-        true = np.array([value in listed for value in values.to_list()], bool) & ~null
-        return true, ~true & ~null
-    comparison = COMPARISONS[atom.test](pl.col("v"), pl.lit(atom.value)).fill_null(False)
-    true = values.alias("v").to_frame().select(comparison).to_series().to_numpy().astype(bool)
-    return true, ~true & ~null
 
 
 @dataclass(frozen=True, eq=False)
@@ -334,123 +296,6 @@ def convert_to_doubles(ends: np.ndarray) -> np.ndarray:
     return doubles
 
 
-def _middle(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-    """Return the middle of pieces; NaN if a piece has no end, because nothing tells where in it a value lies."""
-    low, high = (convert_to_doubles(ends) for ends in (lower, upper))
-    bounded = np.isfinite(low) & np.isfinite(high)
-    return np.where(bounded, np.where(bounded, low, 0) / 2 + np.where(bounded, high, 0) / 2, np.nan)
-
-
-def _weigh_missing(line: LineLabels, weight: np.ndarray, inside: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the weight of each piece of each label, and beside them that of a missing value."""
-    total = weight.sum(axis=1)
-    is_unbounded = line.covers_anything & ~(total > 0)  # the place is unknown: all pieces are equally likely
-    weight = np.where(
-        is_unbounded[:, None], inside[:, :-1] / np.maximum(inside[:, :-1].sum(axis=1, keepdims=True), 1), weight
-    )
-    total = weight.sum(axis=1)
-    share = min(line.absent, 1 - 1e-9)
-    return weight, np.where(line.missing, 1.0, np.where(line.covers_anything, total * share / (1 - share), 0.0))
-
-
-def _cut_ranges(line: LineLabels, constants: Sequence[Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return (labels, pieces): the ends of each label within each piece, crossed if it has none of it; its measure and mean there."""
-    begins = []
-    ends = []
-    opened = []
-    before: Any = None
-    for value in [*constants, None]:
-        begins.append(before)
-        ends.append(value)
-        opened.append(True)
-        if value is not None:
-            begins.append(value)
-            ends.append(value)
-            opened.append(False)
-        before = value
-    lower, upper, measure, mean = ([] for _ in range(4))
-    for begin, end, open_ in zip(begins, ends, opened, strict=True):
-        check_deadline()
-        a, b = _clip_ranges(line.lower, line.upper, begin, end, open_, line.whole)
-        lower.append(a)
-        upper.append(b)
-        c, d = _clip_ranges(line.begin, line.end, begin, end, open_, line.whole)
-        measure.append(_count_whole_numbers(c, d) if line.whole else _measure_decimals(line, c, d, begin, end, open_))
-        c = np.asarray(c, float)
-        d = np.asarray(d, float)
-        bounded = np.isfinite(c) & np.isfinite(d)  # a range that has none of the piece may have infinite ends, crossed
-        mean.append(np.where(bounded, c, 0) / 2 + np.where(bounded, d, 0) / 2)
-    a, b, c, d = (np.array(side).T.reshape(len(line.lower), -1) for side in (lower, upper, measure, mean))
-    return a, b, c, d
-
-
-def _count_whole_numbers(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Count the whole numbers between two ends; they are subtracted as integers, since doubles do not hold all large ones."""
-    is_bounded = (low > -ENDLESS) & (high < ENDLESS) & (high >= low)
-    return np.where(
-        is_bounded,
-        np.where(is_bounded, high, 0).astype(np.uint64) - np.where(is_bounded, low, 0).astype(np.uint64) + np.uint64(1),
-        0,
-    ).astype(float)
-
-
-def _measure_decimals(line: LineLabels, low: Any, high: Any, begin: Any, end: Any, opened: bool) -> np.ndarray:
-    """Measure how much of each label a piece has: numbers that are `step` apart are counted; without a step, its length.
-
-    Beyond what doubles distinguish, a length in steps serves as well.
-    """
-    low = np.asarray(low, float)
-    high = np.asarray(high, float)
-    is_bounded = (high >= low) & np.isfinite(low) & np.isfinite(high)
-    with np.errstate(invalid="ignore", over="ignore"):
-        if line.step is None:
-            size = np.where(line.begin == line.end, 1.0, high - low)
-            return np.where(is_bounded & np.isfinite(size), size, 0.0)
-        first = low / line.step
-        last = high / line.step
-        coarse = np.maximum(np.abs(first), np.abs(last)) > MAX_COUNTED_STEPS
-        length = np.maximum(last - first, 0.0) + (0.0 if opened else 1.0)
-        first = np.ceil(first - STEP_TOLERANCE)
-        last = np.floor(last + STEP_TOLERANCE)
-        if opened and begin is not None:
-            first = np.maximum(first, np.floor(float(begin) / line.step + STEP_TOLERANCE) + 1)
-        if opened and end is not None:
-            last = np.minimum(last, np.ceil(float(end) / line.step - STEP_TOLERANCE) - 1)
-        size = np.where(coarse, length, np.maximum(last - first + 1, 0.0))
-        size = np.where(line.begin == line.end, 1.0, size)
-    return np.where(is_bounded & np.isfinite(size), size, 0.0)
-
-
-def _clip_ranges(low: np.ndarray, high: np.ndarray, begin: Any, end: Any, opened: bool, whole: bool) -> tuple[Any, Any]:
-    """Return the part of each range between two constants; if the piece is open, without them."""
-    lower = low
-    upper = high
-    if begin is not None:
-        lowest = _clamp_to_int64(floor(begin) + 1 if opened else ceil(begin)) if whole else float(begin)
-        lower = np.maximum(low, lowest)
-    if end is not None:
-        highest = _clamp_to_int64(ceil(end) - 1 if opened else floor(end)) if whole else float(end)
-        upper = np.minimum(high, highest)
-    if not whole and opened:  # an open piece that a range only touches at its end has none of it
-        empty = np.zeros(len(low), bool)
-        if begin is not None:
-            empty |= high <= begin
-        if end is not None:
-            empty |= low >= end
-        lower = np.where(empty, np.inf, lower)
-        upper = np.where(empty, -np.inf, upper)
-    return lower, upper
-
-
-def _clamp_to_int64(number: int) -> int:
-    """Return the nearest number that 64 bits hold."""
-    return min(max(number, -(1 << 63)), (1 << 63) - 1)
-
-
-MAX_PIECE_COMBINATIONS = 1 << 20  # combinations of pieces
-MAX_NUMBERS_AT_ONCE = 1 << 22  # numbers held at once
-
-
 @dataclass(frozen=True, eq=False)
 class ConditionPieces:
     """A condition over several axes; `met`: whether it is true, by the pieces of each axis."""
@@ -517,3 +362,154 @@ class ConditionPieces:
                 )
             sums[block] = partial if order else np.broadcast_to(partial, sums[block].shape)
         return sums if keep is not None else sums[:, 0]
+
+
+def _get_greatest(array: np.ndarray) -> Any:
+    return np.inf if array.dtype.kind == "f" else np.iinfo(array.dtype).max
+
+
+def _get_least(array: np.ndarray) -> Any:
+    return -np.inf if array.dtype.kind == "f" else np.iinfo(array.dtype).min
+
+
+def _judge_atom(atom: Atom, values: pl.Series, null: np.ndarray) -> Truth:
+    check_deadline()
+    if atom.test == IS_NULL:
+        return null, ~null
+    if atom.test == IS_AMONG:
+        listed = set(atom.value)
+        true = np.array([value in listed for value in values.to_list()], bool) & ~null
+        return true, ~true & ~null
+    comparison = COMPARISONS[atom.test](pl.col("v"), pl.lit(atom.value)).fill_null(False)
+    true = values.alias("v").to_frame().select(comparison).to_series().to_numpy().astype(bool)
+    return true, ~true & ~null
+
+
+def _bracket_rounded(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the numbers between which whole ones lie: themselves or, for doubles to which they were rounded, the next ones."""
+    return (
+        (numbers, numbers)
+        if numbers.dtype.kind == "i"
+        else (np.nextafter(numbers, -np.inf), np.nextafter(numbers, np.inf))
+    )
+
+
+def _remove_end(ends: np.ndarray, position: int | None, sign: int) -> np.ndarray:
+    if position is None:
+        return ends
+    widened = ends.copy()
+    widened[position] = sign * (np.inf if ends.dtype.kind == "f" else ENDLESS)
+    return widened
+
+
+def _cut_ranges(line: LineLabels, constants: Sequence[Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return (labels, pieces): the ends of each label within each piece, crossed if it has none of it; its measure and mean there."""
+    begins = []
+    ends = []
+    opened = []
+    before: Any = None
+    for value in [*constants, None]:
+        begins.append(before)
+        ends.append(value)
+        opened.append(True)
+        if value is not None:
+            begins.append(value)
+            ends.append(value)
+            opened.append(False)
+        before = value
+    lower, upper, measure, mean = ([] for _ in range(4))
+    for begin, end, open_ in zip(begins, ends, opened, strict=True):
+        check_deadline()
+        a, b = _clip_ranges(line.lower, line.upper, begin, end, open_, line.whole)
+        lower.append(a)
+        upper.append(b)
+        c, d = _clip_ranges(line.begin, line.end, begin, end, open_, line.whole)
+        measure.append(_count_whole_numbers(c, d) if line.whole else _measure_decimals(line, c, d, begin, end, open_))
+        c = np.asarray(c, float)
+        d = np.asarray(d, float)
+        bounded = np.isfinite(c) & np.isfinite(d)  # a range that has none of the piece may have infinite ends, crossed
+        mean.append(np.where(bounded, c, 0) / 2 + np.where(bounded, d, 0) / 2)
+    a, b, c, d = (np.array(side).T.reshape(len(line.lower), -1) for side in (lower, upper, measure, mean))
+    return a, b, c, d
+
+
+def _middle(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    """Return the middle of pieces; NaN if a piece has no end, because nothing tells where in it a value lies."""
+    low, high = (convert_to_doubles(ends) for ends in (lower, upper))
+    bounded = np.isfinite(low) & np.isfinite(high)
+    return np.where(bounded, np.where(bounded, low, 0) / 2 + np.where(bounded, high, 0) / 2, np.nan)
+
+
+def _weigh_missing(line: LineLabels, weight: np.ndarray, inside: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the weight of each piece of each label, and beside them that of a missing value."""
+    total = weight.sum(axis=1)
+    is_unbounded = line.covers_anything & ~(total > 0)  # the place is unknown: all pieces are equally likely
+    weight = np.where(
+        is_unbounded[:, None], inside[:, :-1] / np.maximum(inside[:, :-1].sum(axis=1, keepdims=True), 1), weight
+    )
+    total = weight.sum(axis=1)
+    share = min(line.absent, 1 - 1e-9)
+    return weight, np.where(line.missing, 1.0, np.where(line.covers_anything, total * share / (1 - share), 0.0))
+
+
+def _clip_ranges(low: np.ndarray, high: np.ndarray, begin: Any, end: Any, opened: bool, whole: bool) -> tuple[Any, Any]:
+    """Return the part of each range between two constants; if the piece is open, without them."""
+    lower = low
+    upper = high
+    if begin is not None:
+        lowest = _clamp_to_int64(floor(begin) + 1 if opened else ceil(begin)) if whole else float(begin)
+        lower = np.maximum(low, lowest)
+    if end is not None:
+        highest = _clamp_to_int64(ceil(end) - 1 if opened else floor(end)) if whole else float(end)
+        upper = np.minimum(high, highest)
+    if not whole and opened:  # an open piece that a range only touches at its end has none of it
+        empty = np.zeros(len(low), bool)
+        if begin is not None:
+            empty |= high <= begin
+        if end is not None:
+            empty |= low >= end
+        lower = np.where(empty, np.inf, lower)
+        upper = np.where(empty, -np.inf, upper)
+    return lower, upper
+
+
+def _count_whole_numbers(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Count the whole numbers between two ends; they are subtracted as integers, since doubles do not hold all large ones."""
+    is_bounded = (low > -ENDLESS) & (high < ENDLESS) & (high >= low)
+    return np.where(
+        is_bounded,
+        np.where(is_bounded, high, 0).astype(np.uint64) - np.where(is_bounded, low, 0).astype(np.uint64) + np.uint64(1),
+        0,
+    ).astype(float)
+
+
+def _measure_decimals(line: LineLabels, low: Any, high: Any, begin: Any, end: Any, opened: bool) -> np.ndarray:
+    """Measure how much of each label a piece has: numbers that are `step` apart are counted; without a step, its length.
+
+    Beyond what doubles distinguish, a length in steps serves as well.
+    """
+    low = np.asarray(low, float)
+    high = np.asarray(high, float)
+    is_bounded = (high >= low) & np.isfinite(low) & np.isfinite(high)
+    with np.errstate(invalid="ignore", over="ignore"):
+        if line.step is None:
+            size = np.where(line.begin == line.end, 1.0, high - low)
+            return np.where(is_bounded & np.isfinite(size), size, 0.0)
+        first = low / line.step
+        last = high / line.step
+        coarse = np.maximum(np.abs(first), np.abs(last)) > MAX_COUNTED_STEPS
+        length = np.maximum(last - first, 0.0) + (0.0 if opened else 1.0)
+        first = np.ceil(first - STEP_TOLERANCE)
+        last = np.floor(last + STEP_TOLERANCE)
+        if opened and begin is not None:
+            first = np.maximum(first, np.floor(float(begin) / line.step + STEP_TOLERANCE) + 1)
+        if opened and end is not None:
+            last = np.minimum(last, np.ceil(float(end) / line.step - STEP_TOLERANCE) - 1)
+        size = np.where(coarse, length, np.maximum(last - first + 1, 0.0))
+        size = np.where(line.begin == line.end, 1.0, size)
+    return np.where(is_bounded & np.isfinite(size), size, 0.0)
+
+
+def _clamp_to_int64(number: int) -> int:
+    """Return the nearest number that 64 bits hold."""
+    return min(max(number, -(1 << 63)), (1 << 63) - 1)

@@ -45,6 +45,8 @@ from reticent.estimate.published_rows import (
 )
 
 GroupTypeCounts = tuple[np.ndarray, np.ndarray, np.ndarray]
+LARGE_GROUP_ROWS = 64  # rows of a group: of groups as large as these on the average, few are left out by any condition
+FEW_SELECTED_DIVISOR = 4  # groups are looked at alone where at most one row in so many may be selected
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,10 +213,6 @@ class ValueSelection:
             for values in (wanted, ~wanted)
         )
         return cls(may, others, *model.shares(groups, wanted))
-
-
-LARGE_GROUP_ROWS = 64  # rows of a group: of groups as large as these on the average, few are left out by any condition
-FEW_SELECTED_DIVISOR = 4  # groups are looked at alone where at most one row in so many may be selected
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,6 +30,8 @@ from reticent.kernels.matching_taken import take_first
 GroupTypeCounts = tuple[np.ndarray, np.ndarray, np.ndarray]  # group, type, number; sorted by group
 MAX_INSERTED_ENTRIES = 256  # entries of a group that are sorted by putting each where it belongs
 MIN_PATH_WORTH = -(1 << 62)  # less than any path is worth
+ROUNDING_MARGIN = 2.0**-50
+EXACT_DOUBLE_LIMIT = 2.0**53  # doubles hold every whole number that is less
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,13 +115,6 @@ class TwoTypeMatching:
         )
 
 
-def _rank_gains(gain: np.ndarray) -> np.ndarray:
-    """Rank the types, the one that gains most first."""
-    rank = np.empty(len(gain), np.int64)
-    rank[np.argsort(-gain, kind="stable")] = np.arange(len(gain))
-    return rank
-
-
 def count_taken(
     side: GroupTypeCounts, capacity: np.ndarray, rank: np.ndarray, max_inserted: int = MAX_INSERTED_ENTRIES
 ) -> np.ndarray:
@@ -162,128 +157,6 @@ def find_best_matching(groups: MatchingGroups, worth: np.ndarray, *other_layers:
     if layers.shape[2] <= 2:
         return _match_two_types(layers.transpose(0, 2, 1), values, rows, groups.many)
     return _match_by_paths(layers, rows, values, groups.many)
-
-
-def _merge_equal_types(
-    groups: MatchingGroups, worths: tuple[np.ndarray, ...]
-) -> tuple[np.ndarray, GroupTypeCounts, GroupTypeCounts]:
-    """Worths by types of rows and values that differ in some of them, and both sides by these types."""
-    layers = np.array([np.vstack([layer, np.zeros(layer.shape[1])]) for layer in worths])  # the last row type is no row
-    groups_with_spare = np.flatnonzero(groups.spare)
-    rows = groups.rows
-    values = groups.values
-    if len(groups_with_spare):
-        no_row_type = np.full(len(groups_with_spare), layers.shape[1] - 1)
-        rows = (
-            np.concatenate([rows[0], groups_with_spare]),
-            np.concatenate([rows[1], no_row_type]),
-            np.concatenate([rows[2], groups.spare[groups_with_spare]]),
-        )
-        by_group = np.argsort(rows[0], kind="stable")
-        rows = (rows[0][by_group], rows[1][by_group], rows[2][by_group])
-    is_used = [np.bincount(side[1]) > 0 for side in (rows, values)]
-    layers = layers[:, np.flatnonzero(is_used[0])][:, :, np.flatnonzero(is_used[1])]
-    layers, kind = _merge_equal_layers(layers)
-    rows = (rows[0], kind[np.cumsum(is_used[0]) - 1][rows[1]], rows[2])
-    layers_by_value, value_kind = _merge_equal_layers(layers.transpose(0, 2, 1))
-    values = (values[0], value_kind[np.cumsum(is_used[1]) - 1][values[1]], values[2])
-    return layers_by_value.transpose(0, 2, 1), rows, values
-
-
-def _merge_equal_layers(layers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    flat = np.concatenate(list(layers), axis=1)
-    _, first, kind = np.unique(flat, axis=0, return_index=True, return_inverse=True)
-    return layers[:, first], kind.reshape(-1)
-
-
-def _match_two_types(
-    layers: np.ndarray, rows: GroupTypeCounts, values: GroupTypeCounts, group_count: int
-) -> np.ndarray:
-    """Match two types of rows: those of the first take the values that gain most."""
-    group, kind, number = values
-    sums = np.array(
-        [np.bincount(group, weights=number * layer[kind], minlength=group_count) for layer in layers[:, -1]]
-    )
-    if layers.shape[1] == 1:
-        return sums
-    gain = layers[:, 0] - layers[:, 1]
-    first_type_counts = np.bincount(rows[0], weights=rows[2] * (rows[1] == 0), minlength=group_count).astype(np.int64)
-    taken = count_taken(values, first_type_counts, _rank_gains(gain[0]))
-    return sums + np.array([np.bincount(group, weights=taken * layer[kind], minlength=group_count) for layer in gain])
-
-
-def _match_by_paths(layers: np.ndarray, rows: GroupTypeCounts, values: GroupTypeCounts, group_count: int) -> np.ndarray:
-    needed = np.zeros((group_count, layers.shape[1]), np.int64)
-    available = np.zeros((group_count, layers.shape[2]), np.int64)
-    np.add.at(needed, (rows[0], rows[1]), rows[2])
-    np.add.at(available, (values[0], values[1]), values[2])
-    distinct_groups, group_index = np.unique(np.concatenate([needed, available], axis=1), axis=0, return_inverse=True)
-    sums = np.array(
-        [_match_group(layers, line[: needed.shape[1]], line[needed.shape[1] :]) for line in distinct_groups]
-    )
-    return sums[group_index.reshape(-1)].T
-
-
-def _match_group(layers: np.ndarray, needed: np.ndarray, available: np.ndarray) -> np.ndarray:
-    """Match by successive best paths: a row type that still needs values, value types that have some, and back along what is taken."""
-    worth = _scale_to_integers(layers[0])
-    needed = needed.copy()
-    available = available.copy()
-    taken = np.zeros(worth.shape, np.int64)
-    while needed.any():
-        gain = np.where(needed > 0, 0, MIN_PATH_WORTH)  # of reaching each row type
-        reach = np.full(len(available), MIN_PATH_WORTH)
-        from_row = np.full(len(available), -1)
-        from_value = np.full(len(needed), -1)
-        for _ in range(len(needed) + 1):
-            step = np.where(gain[:, None] > MIN_PATH_WORTH, gain[:, None] + worth, MIN_PATH_WORTH)
-            better = step.max(axis=0)
-            is_better = better > reach
-            from_row[is_better] = step.argmax(axis=0)[is_better]
-            reach = np.where(is_better, better, reach)
-            back = np.where(taken > 0, reach[None, :] - worth, MIN_PATH_WORTH)
-            better = back.max(axis=1)
-            is_better = better > gain
-            if not is_better.any():
-                break
-            from_value[is_better] = back.argmax(axis=1)[is_better]
-            gain = np.where(is_better, better, gain)
-        value_type = int(np.argmax(np.where(available > 0, reach, MIN_PATH_WORTH)))
-        path = []
-        last_value_type = value_type
-        while True:
-            row = int(from_row[value_type])
-            path.append((row, value_type, 1))
-            if from_value[row] < 0:
-                break
-            value_type = int(from_value[row])
-            path.append((row, value_type, -1))
-        amount = min(
-            [int(needed[row]), int(available[last_value_type]), *(int(taken[r, t]) for r, t, sign in path if sign < 0)]
-        )
-        for r, t, sign in path:
-            taken[r, t] += sign * amount
-        needed[row] -= amount
-        available[last_value_type] -= amount
-    return np.array([(layer * taken).sum() for layer in layers])
-
-
-def _scale_to_integers(worth: np.ndarray) -> np.ndarray:
-    """Convert worths to multiples of a power of two, so small that a sum along a path just fits 64 bits.
-
-    In a comparison of doubles, two ways of equal worth may each seem better than the other by a rounding, and a path
-    would run in circles.  What is lost is less than 2^-50 of the greatest worth for each row if there are fewer than
-    500 types.
-    """
-    greatest = float(np.abs(worth).max(initial=0.0))
-    steps = 2 * min(worth.shape) + 3
-    if not greatest:
-        return np.zeros(worth.shape, np.int64)
-    return np.rint(np.ldexp(worth, 61 - steps.bit_length() - frexp(greatest)[1])).astype(np.int64)
-
-
-ROUNDING_MARGIN = 2.0**-50
-EXACT_DOUBLE_LIMIT = 2.0**53  # doubles hold every whole number that is less
 
 
 @dataclass(frozen=True, eq=False)
@@ -456,37 +329,70 @@ def join_ends(
     return -max(-published_ends[0], low.high), _combine_least_end(published_ends[1], high, always)
 
 
-def _add_unpublished_sum(greatest: float, unpublished: UnpublishedRows, always: bool) -> float:
-    if not (np.isfinite(greatest) and np.isfinite(unpublished.high)):
-        return np.inf
-    is_taken = unpublished.must or unpublished.high > 0
-    unpublished_total = _round_up(unpublished.total) if is_taken else Fraction(0)
-    alone = unpublished_total if is_taken else Fraction(unpublished.high)
-    total = Fraction(greatest) + unpublished_total
-    return round_mean_up(total if always else max(total, alone))
-
-
-def _round_up(total: float) -> Fraction:
-    """Round a product of doubles up, unless it is a whole number that doubles hold."""
-    exact = abs(total) < EXACT_DOUBLE_LIMIT and total == round(total)
-    return Fraction(total if exact else float(np.nextafter(total + abs(total) * ROUNDING_MARGIN, np.inf)))
-
-
 def round_mean_up(value: Fraction, rows: int = 1) -> float:
     """Return the least double that is not less than a sum, or than a mean of this many rows."""
     return round_to_double(value / rows, 1)
 
 
-def _combine_least_end(end: float, unpublished: UnpublishedRows, always: bool) -> float:
-    """Combine the upper end of MIN (the lower of MAX, turned): if published rows are selected, others need not be, or lie as high."""
-    if unpublished.must:
-        return min(end, unpublished.high) if always else unpublished.high
-    return end if always else max(end, unpublished.high)
+def _rank_gains(gain: np.ndarray) -> np.ndarray:
+    """Rank the types, the one that gains most first."""
+    rank = np.empty(len(gain), np.int64)
+    rank[np.argsort(-gain, kind="stable")] = np.arange(len(gain))
+    return rank
 
 
-def _round_outwards(end: float, beyond: float) -> float:
-    """Return the next double in a direction, for a number that may have been rounded when it became a double."""
-    return end if abs(end) < EXACT_DOUBLE_LIMIT else float(np.nextafter(end, beyond))
+def _merge_equal_types(
+    groups: MatchingGroups, worths: tuple[np.ndarray, ...]
+) -> tuple[np.ndarray, GroupTypeCounts, GroupTypeCounts]:
+    """Worths by types of rows and values that differ in some of them, and both sides by these types."""
+    layers = np.array([np.vstack([layer, np.zeros(layer.shape[1])]) for layer in worths])  # the last row type is no row
+    groups_with_spare = np.flatnonzero(groups.spare)
+    rows = groups.rows
+    values = groups.values
+    if len(groups_with_spare):
+        no_row_type = np.full(len(groups_with_spare), layers.shape[1] - 1)
+        rows = (
+            np.concatenate([rows[0], groups_with_spare]),
+            np.concatenate([rows[1], no_row_type]),
+            np.concatenate([rows[2], groups.spare[groups_with_spare]]),
+        )
+        by_group = np.argsort(rows[0], kind="stable")
+        rows = (rows[0][by_group], rows[1][by_group], rows[2][by_group])
+    is_used = [np.bincount(side[1]) > 0 for side in (rows, values)]
+    layers = layers[:, np.flatnonzero(is_used[0])][:, :, np.flatnonzero(is_used[1])]
+    layers, kind = _merge_equal_layers(layers)
+    rows = (rows[0], kind[np.cumsum(is_used[0]) - 1][rows[1]], rows[2])
+    layers_by_value, value_kind = _merge_equal_layers(layers.transpose(0, 2, 1))
+    values = (values[0], value_kind[np.cumsum(is_used[1]) - 1][values[1]], values[2])
+    return layers_by_value.transpose(0, 2, 1), rows, values
+
+
+def _match_two_types(
+    layers: np.ndarray, rows: GroupTypeCounts, values: GroupTypeCounts, group_count: int
+) -> np.ndarray:
+    """Match two types of rows: those of the first take the values that gain most."""
+    group, kind, number = values
+    sums = np.array(
+        [np.bincount(group, weights=number * layer[kind], minlength=group_count) for layer in layers[:, -1]]
+    )
+    if layers.shape[1] == 1:
+        return sums
+    gain = layers[:, 0] - layers[:, 1]
+    first_type_counts = np.bincount(rows[0], weights=rows[2] * (rows[1] == 0), minlength=group_count).astype(np.int64)
+    taken = count_taken(values, first_type_counts, _rank_gains(gain[0]))
+    return sums + np.array([np.bincount(group, weights=taken * layer[kind], minlength=group_count) for layer in gain])
+
+
+def _match_by_paths(layers: np.ndarray, rows: GroupTypeCounts, values: GroupTypeCounts, group_count: int) -> np.ndarray:
+    needed = np.zeros((group_count, layers.shape[1]), np.int64)
+    available = np.zeros((group_count, layers.shape[2]), np.int64)
+    np.add.at(needed, (rows[0], rows[1]), rows[2])
+    np.add.at(available, (values[0], values[1]), values[2])
+    distinct_groups, group_index = np.unique(np.concatenate([needed, available], axis=1), axis=0, return_inverse=True)
+    sums = np.array(
+        [_match_group(layers, line[: needed.shape[1]], line[needed.shape[1] :]) for line in distinct_groups]
+    )
+    return sums[group_index.reshape(-1)].T
 
 
 def _list_pairs(groups: MatchingGroups) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -504,3 +410,95 @@ def _remove_pair(groups: MatchingGroups, row: int, value: int) -> MatchingGroups
         return side[0][number > 0], side[1][number > 0], number[number > 0]
 
     return MatchingGroups(less(groups.rows, row), less(groups.values, value), 1)
+
+
+def _round_up(total: float) -> Fraction:
+    """Round a product of doubles up, unless it is a whole number that doubles hold."""
+    exact = abs(total) < EXACT_DOUBLE_LIMIT and total == round(total)
+    return Fraction(total if exact else float(np.nextafter(total + abs(total) * ROUNDING_MARGIN, np.inf)))
+
+
+def _round_outwards(end: float, beyond: float) -> float:
+    """Return the next double in a direction, for a number that may have been rounded when it became a double."""
+    return end if abs(end) < EXACT_DOUBLE_LIMIT else float(np.nextafter(end, beyond))
+
+
+def _add_unpublished_sum(greatest: float, unpublished: UnpublishedRows, always: bool) -> float:
+    if not (np.isfinite(greatest) and np.isfinite(unpublished.high)):
+        return np.inf
+    is_taken = unpublished.must or unpublished.high > 0
+    unpublished_total = _round_up(unpublished.total) if is_taken else Fraction(0)
+    alone = unpublished_total if is_taken else Fraction(unpublished.high)
+    total = Fraction(greatest) + unpublished_total
+    return round_mean_up(total if always else max(total, alone))
+
+
+def _combine_least_end(end: float, unpublished: UnpublishedRows, always: bool) -> float:
+    """Combine the upper end of MIN (the lower of MAX, turned): if published rows are selected, others need not be, or lie as high."""
+    if unpublished.must:
+        return min(end, unpublished.high) if always else unpublished.high
+    return end if always else max(end, unpublished.high)
+
+
+def _merge_equal_layers(layers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    flat = np.concatenate(list(layers), axis=1)
+    _, first, kind = np.unique(flat, axis=0, return_index=True, return_inverse=True)
+    return layers[:, first], kind.reshape(-1)
+
+
+def _match_group(layers: np.ndarray, needed: np.ndarray, available: np.ndarray) -> np.ndarray:
+    """Match by successive best paths: a row type that still needs values, value types that have some, and back along what is taken."""
+    worth = _scale_to_integers(layers[0])
+    needed = needed.copy()
+    available = available.copy()
+    taken = np.zeros(worth.shape, np.int64)
+    while needed.any():
+        gain = np.where(needed > 0, 0, MIN_PATH_WORTH)  # of reaching each row type
+        reach = np.full(len(available), MIN_PATH_WORTH)
+        from_row = np.full(len(available), -1)
+        from_value = np.full(len(needed), -1)
+        for _ in range(len(needed) + 1):
+            step = np.where(gain[:, None] > MIN_PATH_WORTH, gain[:, None] + worth, MIN_PATH_WORTH)
+            better = step.max(axis=0)
+            is_better = better > reach
+            from_row[is_better] = step.argmax(axis=0)[is_better]
+            reach = np.where(is_better, better, reach)
+            back = np.where(taken > 0, reach[None, :] - worth, MIN_PATH_WORTH)
+            better = back.max(axis=1)
+            is_better = better > gain
+            if not is_better.any():
+                break
+            from_value[is_better] = back.argmax(axis=1)[is_better]
+            gain = np.where(is_better, better, gain)
+        value_type = int(np.argmax(np.where(available > 0, reach, MIN_PATH_WORTH)))
+        path = []
+        last_value_type = value_type
+        while True:
+            row = int(from_row[value_type])
+            path.append((row, value_type, 1))
+            if from_value[row] < 0:
+                break
+            value_type = int(from_value[row])
+            path.append((row, value_type, -1))
+        amount = min(
+            [int(needed[row]), int(available[last_value_type]), *(int(taken[r, t]) for r, t, sign in path if sign < 0)]
+        )
+        for r, t, sign in path:
+            taken[r, t] += sign * amount
+        needed[row] -= amount
+        available[last_value_type] -= amount
+    return np.array([(layer * taken).sum() for layer in layers])
+
+
+def _scale_to_integers(worth: np.ndarray) -> np.ndarray:
+    """Convert worths to multiples of a power of two, so small that a sum along a path just fits 64 bits.
+
+    In a comparison of doubles, two ways of equal worth may each seem better than the other by a rounding, and a path
+    would run in circles.  What is lost is less than 2^-50 of the greatest worth for each row if there are fewer than
+    500 types.
+    """
+    greatest = float(np.abs(worth).max(initial=0.0))
+    steps = 2 * min(worth.shape) + 3
+    if not greatest:
+        return np.zeros(worth.shape, np.int64)
+    return np.rint(np.ldexp(worth, 61 - steps.bit_length() - frexp(greatest)[1])).astype(np.int64)

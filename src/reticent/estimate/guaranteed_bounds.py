@@ -39,6 +39,10 @@ from reticent.format.schema_checks import MisshapenValue
 
 MAX_TREE_DEPTH = 256  # nodes above one another: their weights multiply
 MAX_TOTAL_DEPTH = 1 << 24  # the depths of all nodes together
+GROUP_COLUMN = "group"
+COUNT_COLUMN = "count"
+SELECTED_COLUMN = "selected"
+ROUNDING_ERROR = 2.0**-52
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,6 +107,56 @@ class AnnotatedHierarchy:
         return np.array([[float(p) for p in self.distribution(target)] for target in range(len(self.weights))])
 
 
+def estimate_with_bounds(tables: Tables, manifest: Manifest, question: BoundQuestion) -> Answer:
+    """Answer from `bounds` if no condition is on the sensitive column and its numbers are asked for; otherwise by matching."""
+    return question.answer_about_source(lambda bound_question: _estimate_aggregate(tables, manifest, bound_question))
+
+
+def look_up_bounds(bounds: pl.DataFrame, group: np.ndarray, selected_counts: np.ndarray) -> dict[str, np.ndarray]:
+    """Look up the bounds of each group for its number of selected rows: from the row above it, if no slope changes before."""
+    bound_groups = bounds[GROUP_COLUMN].to_numpy().astype(np.int64)
+    selected = bounds[SELECTED_COLUMN].to_numpy().astype(np.int64)
+    stride = int(selected.max()) + 1
+    place = np.searchsorted(bound_groups * stride + selected, group * stride + selected_counts)
+    looked_up = {name: bounds[name].to_numpy()[place] for name in bounds.columns[2:]}
+    shortfall = selected[place] - selected_counts
+    looked_up["sum_lower"] = looked_up["sum_lower"] - shortfall * looked_up["max_lower"]
+    looked_up["sum_upper"] = looked_up["sum_upper"] - shortfall * looked_up["min_upper"]
+    return looked_up
+
+
+def mask_wanted_values(annotated: AnnotatedHierarchy, values: tuple[object, ...]) -> np.ndarray:
+    """Return which values of the domain are wanted."""
+    texts = {str(value) for value in values}
+    return np.array([text in texts for text in annotated.texts], bool)
+
+
+def mask_covered_nodes(annotated: AnnotatedHierarchy, values: tuple[object, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """Return which nodes lie wholly within the wanted values, and which hold any of them."""
+    until = np.append(0, np.cumsum(mask_wanted_values(annotated, values)))
+    wanted_count = until[annotated.last + 1] - until[annotated.first]
+    return wanted_count == annotated.last - annotated.first + 1, wanted_count > 0
+
+
+def find_nodes(annotated: AnnotatedHierarchy, sensitive: pl.DataFrame) -> np.ndarray:
+    """Find the node of each row of `sensitive` by its ends."""
+    place = {text: position for position, text in enumerate(annotated.texts)}
+    node = {
+        span: position
+        for position, span in enumerate(zip(annotated.first.tolist(), annotated.last.tolist(), strict=True))
+    }
+    ends = sensitive.select("lower", "upper").unique()
+    lower, upper = (ends[name].cast(pl.String).to_list() for name in ("lower", "upper"))
+    nodes = [node.get((place.get(a, -1), place.get(b, -1)), -1) for a, b in zip(lower, upper, strict=True)]
+    with_nodes = sensitive.select("lower", "upper").join(
+        ends.with_columns(pl.Series("\x00node", nodes, dtype=pl.Int64)),
+        on=["lower", "upper"],
+        how="left",
+        maintain_order="left",
+    )
+    return with_nodes["\x00node"].to_numpy()
+
+
 def _find_parents(spans: Sequence[Sequence[int]], values: int) -> np.ndarray:
     """Find the parent of each node; raise if children do not partition it, or a leaf is not a single value."""
     fault = MisshapenValue("the tree of the sensitive column is no hierarchy over its values", inside=True)
@@ -157,17 +211,6 @@ def _compute_probabilities(weights: Sequence[int], parent: Sequence[int]) -> lis
     return probabilities
 
 
-GROUP_COLUMN = "group"
-COUNT_COLUMN = "count"
-SELECTED_COLUMN = "selected"
-ROUNDING_ERROR = 2.0**-52
-
-
-def estimate_with_bounds(tables: Tables, manifest: Manifest, question: BoundQuestion) -> Answer:
-    """Answer from `bounds` if no condition is on the sensitive column and its numbers are asked for; otherwise by matching."""
-    return question.answer_about_source(lambda bound_question: _estimate_aggregate(tables, manifest, bound_question))
-
-
 def _estimate_aggregate(tables: Tables, manifest: Manifest, question: BoundQuestion) -> Answer:
     column = manifest.sensitive.name
     if "annotated" not in question.known:
@@ -207,6 +250,69 @@ def _estimate_by_matching(
     return groups.with_rows(question.rows).answer(
         question.condition, question.aggregate, question.column, model, question.beside
     )
+
+
+def _bound_sum(
+    bounds: dict[str, np.ndarray],
+    annotated: AnnotatedHierarchy,
+    numbers: np.ndarray,
+    group: np.ndarray,
+    selected_counts: np.ndarray,
+    aggregate: str,
+    withheld_rows: UncertainRows | None,
+) -> Answer:
+    mean = (annotated.float_probabilities @ numbers)[annotated.find_targets(group)]
+    estimate = float(mean @ selected_counts)
+    rows = int(selected_counts.sum())
+    whole = bounds["sum_lower"].dtype.kind != "f"
+    if whole:
+        lower, upper = (Fraction(sum(bounds[side].tolist())) for side in ("sum_lower", "sum_upper"))
+    else:  # every sum of doubles is off by at most so many roundings
+        rounding_error = (
+            (len(group) + 4)
+            * ROUNDING_ERROR
+            * float(np.abs(bounds["sum_lower"]).sum() + np.abs(bounds["sum_upper"]).sum())
+        )
+        lower = Fraction(float(bounds["sum_lower"].sum()) - rounding_error)
+        upper = Fraction(float(bounds["sum_upper"].sum()) + rounding_error)
+    if aggregate == "sum":
+        ends = [round_to_double(lower, -1), round_to_double(upper, 1)]
+        if withheld_rows is not None:
+            ends = list(join_ends("sum", (ends[0], ends[1]), withheld_rows, always=True))
+        elif whole:
+            ends = [int(lower), int(upper)]
+        low, high = (_convert_end(end, whole=whole) for end in ends)
+        return Answer(estimate, low, high)
+    low = _bound_mean(-lower, rows, UnpublishedRows.from_uncertain_rows(withheld_rows, -1))
+    high = _bound_mean(upper, rows, UnpublishedRows.from_uncertain_rows(withheld_rows, 1))
+    return Answer(estimate / rows, None if low is None else -low, high)
+
+
+def _bound_extreme(
+    bounds: dict[str, np.ndarray],
+    annotated: AnnotatedHierarchy,
+    numbers: np.ndarray,
+    group: np.ndarray,
+    selected_counts: np.ndarray,
+    aggregate: str,
+    withheld_rows: UncertainRows | None,
+) -> Answer:
+    is_min = aggregate == "min"
+    reduce = np.min if is_min else np.max
+    lower = reduce(bounds[f"{aggregate}_lower"]).item()
+    upper = reduce(bounds[f"{aggregate}_upper"]).item()
+    if withheld_rows is not None:
+        ends = join_ends(aggregate, (lower, upper), withheld_rows, always=True)
+        whole = bounds["sum_lower"].dtype.kind != "f"
+        lower, upper = (_convert_end(end, whole=whole) for end in ends)
+    shares = annotated.float_probabilities if is_min else annotated.float_probabilities[:, ::-1]
+    beyond = np.clip(1 - np.cumsum(shares, axis=1), 0, 1)  # of one draw, past each value
+    rows_by_target = np.bincount(annotated.find_targets(group), weights=selected_counts, minlength=len(shares))
+    used_targets = np.flatnonzero(rows_by_target)
+    all_beyond = np.prod(beyond[used_targets] ** rows_by_target[used_targets][:, None], axis=0)
+    chance = -np.diff(all_beyond, prepend=1.0)
+    expected = float(chance @ (numbers if is_min else numbers[::-1]))
+    return Answer(clamp_to_bounds(expected, lower, upper), lower, upper)
 
 
 def _make_group_estimator(
@@ -250,53 +356,11 @@ class _TargetChances:
         )
 
 
-def look_up_bounds(bounds: pl.DataFrame, group: np.ndarray, selected_counts: np.ndarray) -> dict[str, np.ndarray]:
-    """Look up the bounds of each group for its number of selected rows: from the row above it, if no slope changes before."""
-    bound_groups = bounds[GROUP_COLUMN].to_numpy().astype(np.int64)
-    selected = bounds[SELECTED_COLUMN].to_numpy().astype(np.int64)
-    stride = int(selected.max()) + 1
-    place = np.searchsorted(bound_groups * stride + selected, group * stride + selected_counts)
-    looked_up = {name: bounds[name].to_numpy()[place] for name in bounds.columns[2:]}
-    shortfall = selected[place] - selected_counts
-    looked_up["sum_lower"] = looked_up["sum_lower"] - shortfall * looked_up["max_lower"]
-    looked_up["sum_upper"] = looked_up["sum_upper"] - shortfall * looked_up["min_upper"]
-    return looked_up
-
-
-def _bound_sum(
-    bounds: dict[str, np.ndarray],
-    annotated: AnnotatedHierarchy,
-    numbers: np.ndarray,
-    group: np.ndarray,
-    selected_counts: np.ndarray,
-    aggregate: str,
-    withheld_rows: UncertainRows | None,
-) -> Answer:
-    mean = (annotated.float_probabilities @ numbers)[annotated.find_targets(group)]
-    estimate = float(mean @ selected_counts)
-    rows = int(selected_counts.sum())
-    whole = bounds["sum_lower"].dtype.kind != "f"
-    if whole:
-        lower, upper = (Fraction(sum(bounds[side].tolist())) for side in ("sum_lower", "sum_upper"))
-    else:  # every sum of doubles is off by at most so many roundings
-        rounding_error = (
-            (len(group) + 4)
-            * ROUNDING_ERROR
-            * float(np.abs(bounds["sum_lower"]).sum() + np.abs(bounds["sum_upper"]).sum())
-        )
-        lower = Fraction(float(bounds["sum_lower"].sum()) - rounding_error)
-        upper = Fraction(float(bounds["sum_upper"].sum()) + rounding_error)
-    if aggregate == "sum":
-        ends = [round_to_double(lower, -1), round_to_double(upper, 1)]
-        if withheld_rows is not None:
-            ends = list(join_ends("sum", (ends[0], ends[1]), withheld_rows, always=True))
-        elif whole:
-            ends = [int(lower), int(upper)]
-        low, high = (_convert_end(end, whole=whole) for end in ends)
-        return Answer(estimate, low, high)
-    low = _bound_mean(-lower, rows, UnpublishedRows.from_uncertain_rows(withheld_rows, -1))
-    high = _bound_mean(upper, rows, UnpublishedRows.from_uncertain_rows(withheld_rows, 1))
-    return Answer(estimate / rows, None if low is None else -low, high)
+def _convert_end(end: float, *, whole: bool) -> float | None:
+    """Return a bound as a whole number or a double; None if it has no end."""
+    if not np.isfinite(end):
+        return None
+    return int(end) if whole else float(end)
 
 
 def _bound_mean(total: Fraction, rows: int, unpublished: UnpublishedRows | None) -> float | None:
@@ -307,69 +371,3 @@ def _bound_mean(total: Fraction, rows: int, unpublished: UnpublishedRows | None)
         return None
     mean_of_all = (total + Fraction(unpublished.high) * unpublished.rows) / (rows + unpublished.rows)
     return round_to_double(mean_of_all if unpublished.must else max(total / rows, mean_of_all), 1)
-
-
-def _bound_extreme(
-    bounds: dict[str, np.ndarray],
-    annotated: AnnotatedHierarchy,
-    numbers: np.ndarray,
-    group: np.ndarray,
-    selected_counts: np.ndarray,
-    aggregate: str,
-    withheld_rows: UncertainRows | None,
-) -> Answer:
-    is_min = aggregate == "min"
-    reduce = np.min if is_min else np.max
-    lower = reduce(bounds[f"{aggregate}_lower"]).item()
-    upper = reduce(bounds[f"{aggregate}_upper"]).item()
-    if withheld_rows is not None:
-        ends = join_ends(aggregate, (lower, upper), withheld_rows, always=True)
-        whole = bounds["sum_lower"].dtype.kind != "f"
-        lower, upper = (_convert_end(end, whole=whole) for end in ends)
-    shares = annotated.float_probabilities if is_min else annotated.float_probabilities[:, ::-1]
-    beyond = np.clip(1 - np.cumsum(shares, axis=1), 0, 1)  # of one draw, past each value
-    rows_by_target = np.bincount(annotated.find_targets(group), weights=selected_counts, minlength=len(shares))
-    used_targets = np.flatnonzero(rows_by_target)
-    all_beyond = np.prod(beyond[used_targets] ** rows_by_target[used_targets][:, None], axis=0)
-    chance = -np.diff(all_beyond, prepend=1.0)
-    expected = float(chance @ (numbers if is_min else numbers[::-1]))
-    return Answer(clamp_to_bounds(expected, lower, upper), lower, upper)
-
-
-def _convert_end(end: float, *, whole: bool) -> float | None:
-    """Return a bound as a whole number or a double; None if it has no end."""
-    if not np.isfinite(end):
-        return None
-    return int(end) if whole else float(end)
-
-
-def mask_wanted_values(annotated: AnnotatedHierarchy, values: tuple[object, ...]) -> np.ndarray:
-    """Return which values of the domain are wanted."""
-    texts = {str(value) for value in values}
-    return np.array([text in texts for text in annotated.texts], bool)
-
-
-def mask_covered_nodes(annotated: AnnotatedHierarchy, values: tuple[object, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Return which nodes lie wholly within the wanted values, and which hold any of them."""
-    until = np.append(0, np.cumsum(mask_wanted_values(annotated, values)))
-    wanted_count = until[annotated.last + 1] - until[annotated.first]
-    return wanted_count == annotated.last - annotated.first + 1, wanted_count > 0
-
-
-def find_nodes(annotated: AnnotatedHierarchy, sensitive: pl.DataFrame) -> np.ndarray:
-    """Find the node of each row of `sensitive` by its ends."""
-    place = {text: position for position, text in enumerate(annotated.texts)}
-    node = {
-        span: position
-        for position, span in enumerate(zip(annotated.first.tolist(), annotated.last.tolist(), strict=True))
-    }
-    ends = sensitive.select("lower", "upper").unique()
-    lower, upper = (ends[name].cast(pl.String).to_list() for name in ("lower", "upper"))
-    nodes = [node.get((place.get(a, -1), place.get(b, -1)), -1) for a, b in zip(lower, upper, strict=True)]
-    with_nodes = sensitive.select("lower", "upper").join(
-        ends.with_columns(pl.Series("\x00node", nodes, dtype=pl.Int64)),
-        on=["lower", "upper"],
-        how="left",
-        maintain_order="left",
-    )
-    return with_nodes["\x00node"].to_numpy()

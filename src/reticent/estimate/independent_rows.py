@@ -24,8 +24,6 @@ from reticent.estimate.condition import ENDLESS, ConditionPieces, convert_to_dou
 from reticent.exact_arithmetic import as_ratio
 
 ROUNDING_ERROR = 2.0**-52
-
-
 NOT_KNOWN = "Somebody may be in the selection, and nothing that is published limits their numbers."
 
 
@@ -97,26 +95,6 @@ class UncertainRows:
         )
 
 
-def _append_ends(ends: np.ndarray | None, others: np.ndarray | None) -> np.ndarray | None:
-    """Append the ends of both, as whole numbers if both are."""
-    if ends is None or others is None:
-        return None
-    if ends.dtype.kind == others.dtype.kind:
-        return np.append(ends, others)
-    return np.append(convert_to_doubles(ends), convert_to_doubles(others))
-
-
-def _add_up_pieces(
-    pieces: ConditionPieces, cells: dict[str, np.ndarray], weights: dict[str, np.ndarray], column: str, row_count: int
-) -> np.ndarray:
-    sums = pieces.sum_weights(cells, weights, column)
-    return np.broadcast_to(sums, (row_count, sums.shape[1]))
-
-
-def _get_extreme_end(array: np.ndarray, sign: int) -> Any:
-    return sign * (np.inf if array.dtype.kind == "f" else np.iinfo(array.dtype).max)
-
-
 def answer_aggregate(rows_alike: UncertainRows, aggregate: str) -> Answer:
     if aggregate == "count":
         lower_count = int(rows_alike.rows[rows_alike.must].sum())
@@ -155,6 +133,63 @@ def add_unpublished_count(published: Answer, withheld_rows: UncertainRows | None
     return Answer(published.estimate, published.lower + must_count, published.upper + may_count)
 
 
+def round_to_double(value: Fraction, sign: int) -> float:
+    """Return the nearest double that is not less (sign 1), or not more (sign -1)."""
+    numerator, denominator = as_ratio(value)
+    double = numerator / denominator
+    if (Fraction(double) - value) * sign < 0:
+        double = float(np.nextafter(double, sign * np.inf))
+    return double
+
+
+def tidy_number(value: Any) -> float:
+    number = float(value)
+    return int(number) if number.is_integer() else number
+
+
+def clamp_to_bounds(value: float | None, lower: Any, upper: Any) -> float | None:
+    """Clamp a value to what is possible: sums of shares are off by roundings."""
+    if value is None:
+        return None
+    value = value if lower is None else max(value, lower)
+    return value if upper is None else min(value, upper)
+
+
+def estimate_extreme(value: np.ndarray, chance: np.ndarray, multiplicity: np.ndarray, aggregate: str) -> float | None:
+    """Return the mean of the least or greatest of values that are each present with a chance, given that one is."""
+    order = np.argsort(value if aggregate == "min" else -value, kind="stable")
+    with np.errstate(divide="ignore"):
+        none_present = np.exp(np.cumsum(multiplicity[order] * np.log1p(-np.minimum(chance[order], 1.0))))
+    first = -np.diff(none_present, prepend=1.0)
+    return float(first @ value[order] / first.sum()) if first.sum() > 0 else None
+
+
+def _add_up_pieces(
+    pieces: ConditionPieces, cells: dict[str, np.ndarray], weights: dict[str, np.ndarray], column: str, row_count: int
+) -> np.ndarray:
+    sums = pieces.sum_weights(cells, weights, column)
+    return np.broadcast_to(sums, (row_count, sums.shape[1]))
+
+
+def _get_extreme_end(array: np.ndarray, sign: int) -> Any:
+    return sign * (np.inf if array.dtype.kind == "f" else np.iinfo(array.dtype).max)
+
+
+def _append_ends(ends: np.ndarray | None, others: np.ndarray | None) -> np.ndarray | None:
+    """Append the ends of both, as whole numbers if both are."""
+    if ends is None or others is None:
+        return None
+    if ends.dtype.kind == others.dtype.kind:
+        return np.append(ends, others)
+    return np.append(convert_to_doubles(ends), convert_to_doubles(others))
+
+
+def _bound_extreme(aggregate: str, must: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[Any, Any]:
+    if aggregate == "min":
+        return low.min(), high[must].min() if must.any() else high.max()
+    return low[must].max() if must.any() else low.min(), high.max()
+
+
 def _bound_sum(rows: np.ndarray, must: np.ndarray, value: np.ndarray, sign: int) -> Any:
     is_taken = must | (value * sign < 0)
     if not is_taken.any():
@@ -187,60 +222,11 @@ def _bound_mean(rows: np.ndarray, must: np.ndarray, value: np.ndarray, sign: int
     )
 
 
-def _find_exact_mean(rows: list[int], value: list[int], first: int, best: int, sign: int) -> Fraction:
-    """Find the best mean of ordered rows, those up to `first` taken in any case; `best` is where doubles found it."""
-    row_count = sum(rows[: best + 1])
-    total = sum(row * number for row, number in zip(rows[: best + 1], value, strict=False))
-    while best > first and value[best] * row_count * sign > total * sign:
-        row_count = row_count - rows[best]
-        total = total - rows[best] * value[best]
-        best -= 1
-    while best + 1 < len(rows) and value[best + 1] * row_count * sign < total * sign:
-        best += 1
-        row_count = row_count + rows[best]
-        total = total + rows[best] * value[best]
-    return Fraction(total, row_count)
-
-
-def round_to_double(value: Fraction, sign: int) -> float:
-    """Return the nearest double that is not less (sign 1), or not more (sign -1)."""
-    numerator, denominator = as_ratio(value)
-    double = numerator / denominator
-    if (Fraction(double) - value) * sign < 0:
-        double = float(np.nextafter(double, sign * np.inf))
-    return double
-
-
-def _bound_extreme(aggregate: str, must: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[Any, Any]:
-    if aggregate == "min":
-        return low.min(), high[must].min() if must.any() else high.max()
-    return low[must].max() if must.any() else low.min(), high.max()
-
-
-def _is_endless(value: np.ndarray) -> bool:
-    return bool(
-        (~np.isfinite(value)).any() if value.dtype.kind == "f" else ((value >= ENDLESS) | (value <= -ENDLESS)).any()
-    )
-
-
 def _convert_end(end: Any) -> Any:
     """Convert an end to a number; None if it is not known."""
     if end is None or not np.isfinite(float(end)) or (isinstance(end, int | np.integer) and abs(int(end)) >= ENDLESS):
         return None
     return end.item() if hasattr(end, "item") else end
-
-
-def tidy_number(value: Any) -> float:
-    number = float(value)
-    return int(number) if number.is_integer() else number
-
-
-def clamp_to_bounds(value: float | None, lower: Any, upper: Any) -> float | None:
-    """Clamp a value to what is possible: sums of shares are off by roundings."""
-    if value is None:
-        return None
-    value = value if lower is None else max(value, lower)
-    return value if upper is None else min(value, upper)
 
 
 def _estimate_expected(rows_alike: UncertainRows, aggregate: str) -> float | None:
@@ -263,6 +249,27 @@ def _estimate_expected(rows_alike: UncertainRows, aggregate: str) -> float | Non
     )
 
 
+def _is_endless(value: np.ndarray) -> bool:
+    return bool(
+        (~np.isfinite(value)).any() if value.dtype.kind == "f" else ((value >= ENDLESS) | (value <= -ENDLESS)).any()
+    )
+
+
+def _find_exact_mean(rows: list[int], value: list[int], first: int, best: int, sign: int) -> Fraction:
+    """Find the best mean of ordered rows, those up to `first` taken in any case; `best` is where doubles found it."""
+    row_count = sum(rows[: best + 1])
+    total = sum(row * number for row, number in zip(rows[: best + 1], value, strict=False))
+    while best > first and value[best] * row_count * sign > total * sign:
+        row_count = row_count - rows[best]
+        total = total - rows[best] * value[best]
+        best -= 1
+    while best + 1 < len(rows) and value[best + 1] * row_count * sign < total * sign:
+        best += 1
+        row_count = row_count + rows[best]
+        total = total + rows[best] * value[best]
+    return Fraction(total, row_count)
+
+
 def _estimate_unexpected(rows_alike: UncertainRows, aggregate: str) -> float | None:
     """Estimate rows that may be selected and are not expected to be: as if all were, with their numbers in the middle."""
     assert rows_alike.low is not None and rows_alike.high is not None and rows_alike.parts is not None
@@ -275,12 +282,3 @@ def _estimate_unexpected(rows_alike: UncertainRows, aggregate: str) -> float | N
     if aggregate == "avg":
         return float(middle @ rows_alike.rows[is_possible] / rows_alike.rows[is_possible].sum())
     return float(middle.min() if aggregate == "min" else middle.max())
-
-
-def estimate_extreme(value: np.ndarray, chance: np.ndarray, multiplicity: np.ndarray, aggregate: str) -> float | None:
-    """Return the mean of the least or greatest of values that are each present with a chance, given that one is."""
-    order = np.argsort(value if aggregate == "min" else -value, kind="stable")
-    with np.errstate(divide="ignore"):
-        none_present = np.exp(np.cumsum(multiplicity[order] * np.log1p(-np.minimum(chance[order], 1.0))))
-    first = -np.diff(none_present, prepend=1.0)
-    return float(first @ value[order] / first.sum()) if first.sum() > 0 else None

@@ -47,9 +47,10 @@ MAX_LISTED_TEXTS = 1 << 16  # texts that are numbered by a list of them
 MAX_CACHED_AXES = 16  # axes that are kept for the next question
 Key = TypeVar("Key")
 Cached = TypeVar("Cached")
-
 LABEL_ERRORS = (ValueError, IndexError, OverflowError, RecursionError, pl.exceptions.PolarsError)
 """What reading a forged label may raise."""
+_DECIMALS_PATTERN = re.compile(r"\.(\d+)(?:[eE]([-+]?\d{1,3}))?")
+MAX_CACHED_COMBINATIONS = 8  # sets of columns whose combinations are kept for the next question
 
 
 def get_or_make(cache: dict[Key, Cached], key: Key, max_entries: int, make: Callable[[], Cached]) -> Cached:
@@ -99,19 +100,6 @@ class PlaceIndex:
         size = self.until[numbers + 1] - self.until[numbers]
         before = np.cumsum(size) - size
         return self.order[np.arange(int(size.sum())) + np.repeat(self.until[numbers] - before, size)]
-
-
-@dataclass(frozen=True, slots=True)
-class _LineReading:
-    """How labels on a line are read.
-
-    `coded`: values at a top or bottom stand for those beyond; `absent`: the share of `*` that is missing; `step`: the
-    assumed distance of decimals.
-    """
-
-    coded: bool
-    absent: float
-    step: float | None
 
 
 @dataclass(eq=False)
@@ -196,16 +184,67 @@ class PublishedRows:
         return min(self.frame.filter(anything).select(list(self.labels)).n_unique() / rows, 1.0)
 
 
-def _find_step(labels: Iterable[str | None]) -> float:
-    """Find the assumed distance of decimals: one unit of the last digit that any label shows."""
-    digits = 0
-    for label in labels:
-        for decimals, power in _DECIMALS_PATTERN.findall(label or ""):
-            digits = max(digits, len(decimals) - int(power or 0))
-    return float(10.0 ** -min(digits, 15))
+@dataclass(frozen=True, eq=False)
+class RowTypes:
+    """Row types of a question: `cells` are the labels of each distinct combination, by axis; `of_row` is the combination of each row."""
+
+    axes: tuple[ColumnAxis, ...]
+    cells: dict[str, np.ndarray]
+    combined: LabelCombinations
+
+    @property
+    def of_row(self) -> np.ndarray:
+        return self.combined.of_row
+
+    @property
+    def many(self) -> int:
+        return len(self.combined.first)
+
+    def count_rows(self, weight: np.ndarray | None = None) -> np.ndarray:
+        if weight is None:
+            return self.combined.counts
+        counts = np.bincount(self.of_row, weights=weight, minlength=self.many)
+        return counts.astype(np.int64) if weight.dtype.kind == "i" else counts
 
 
-_DECIMALS_PATTERN = re.compile(r"\.(\d+)(?:[eE]([-+]?\d{1,3}))?")
+def group_atoms_by_column(condition: Condition | None) -> dict[str, list[Atom]]:
+    atoms_by_column: dict[str, list[Atom]] = {}
+    for atom in dict.fromkeys(list_atoms(condition)):
+        atoms_by_column.setdefault(atom.column, []).append(atom)
+    return atoms_by_column
+
+
+def make_row_types(rows: PublishedRows, condition: Condition | None, names: Sequence[str]) -> RowTypes:
+    """Make the row types of the columns in `names`."""
+    atoms_by_column = group_atoms_by_column(condition)
+    axes = tuple(rows.axis(name, atoms_by_column.get(name, [])) for name in names)
+    combined = get_or_make(
+        rows.combined, tuple(names), MAX_CACHED_COMBINATIONS, lambda: _combine_labels(axes, len(rows))
+    )
+    return RowTypes(axes, {axis.name: axis.code[combined.first] for axis in axes}, combined)
+
+
+def compact_codes(codes: np.ndarray, code_limit: int) -> tuple[np.ndarray, int]:
+    """Replace numbers below `room` by their places among the distinct ones; return these and their number.
+
+    The distinct numbers are found by counting if `room` is small enough, otherwise by sorting.
+    """
+    if code_limit > MAX_COUNTED_SPAN:
+        distinct, place = np.unique(codes, return_inverse=True)
+        return place.reshape(-1), len(distinct)
+    is_present = np.zeros(max(code_limit, 1), bool)
+    is_present[codes] = True
+    place = np.cumsum(is_present) - 1
+    return place[codes], int(is_present.sum())
+
+
+def _encode_integers(values: pl.Series) -> tuple[np.ndarray, pl.Series]:
+    number = values.cast(pl.Int64).to_numpy()
+    lowest = int(number.min())
+    is_present = np.zeros(int(number.max()) - lowest + 1, bool)
+    is_present[number - lowest] = True
+    distinct = pl.Series(values.name, np.flatnonzero(is_present) + lowest).cast(values.dtype)
+    return (np.cumsum(is_present) - 1)[number - lowest], distinct
 
 
 def _is_narrow(values: pl.Series) -> bool:
@@ -220,15 +259,6 @@ def _is_narrow(values: pl.Series) -> bool:
     return int(cast("int", values.max())) - int(cast("int", values.min())) < MAX_COUNTED_SPAN
 
 
-def _encode_integers(values: pl.Series) -> tuple[np.ndarray, pl.Series]:
-    number = values.cast(pl.Int64).to_numpy()
-    lowest = int(number.min())
-    is_present = np.zeros(int(number.max()) - lowest + 1, bool)
-    is_present[number - lowest] = True
-    distinct = pl.Series(values.name, np.flatnonzero(is_present) + lowest).cast(values.dtype)
-    return (np.cumsum(is_present) - 1)[number - lowest], distinct
-
-
 def _encode_texts(values: pl.Series) -> tuple[np.ndarray, pl.Series]:
     """Encode texts, if there are few, by their places in a list, which is half the work of looking each one up."""
     distinct = values.unique(maintain_order=True)
@@ -239,10 +269,26 @@ def _encode_texts(values: pl.Series) -> tuple[np.ndarray, pl.Series]:
     return number.fill_null(len(texts)).to_numpy(), pl.concat([texts, distinct.filter(distinct.is_null())])
 
 
-def _encode_by_join(values: pl.Series, distinct: pl.Series) -> tuple[np.ndarray, pl.Series]:
-    number = pl.DataFrame({"shown": distinct, "number": np.arange(len(distinct), dtype=np.int64)})
-    rows = pl.DataFrame({"shown": values}).join(number, on="shown", how="left", nulls_equal=True, maintain_order="left")
-    return rows["number"].to_numpy(), distinct
+@dataclass(frozen=True, slots=True)
+class _LineReading:
+    """How labels on a line are read.
+
+    `coded`: values at a top or bottom stand for those beyond; `absent`: the share of `*` that is missing; `step`: the
+    assumed distance of decimals.
+    """
+
+    coded: bool
+    absent: float
+    step: float | None
+
+
+def _find_step(labels: Iterable[str | None]) -> float:
+    """Find the assumed distance of decimals: one unit of the last digit that any label shows."""
+    digits = 0
+    for label in labels:
+        for decimals, power in _DECIMALS_PATTERN.findall(label or ""):
+            digits = max(digits, len(decimals) - int(power or 0))
+    return float(10.0 ** -min(digits, 15))
 
 
 def _make_axis_of_line(
@@ -326,6 +372,26 @@ def _make_axis_of_members(
     return make_value_axis(entry.name, code, values, atoms, (label, value, len(members)), weight, endless)
 
 
+def _combine_labels(axes: Sequence[ColumnAxis], rows: int) -> LabelCombinations:
+    code = np.zeros(rows, np.int64)
+    code_limit = 1
+    for axis in axes:
+        if code_limit * len(axis.may) > MAX_COUNTED_SPAN:
+            code, code_limit = compact_codes(code, code_limit)
+        code = code * len(axis.may) + axis.code
+        code_limit = code_limit * len(axis.may)
+    of_row, combination_count = compact_codes(code, code_limit)
+    first = np.zeros(combination_count, np.int64)
+    first[of_row] = np.arange(rows)
+    return LabelCombinations(of_row, first)
+
+
+def _encode_by_join(values: pl.Series, distinct: pl.Series) -> tuple[np.ndarray, pl.Series]:
+    number = pl.DataFrame({"shown": distinct, "number": np.arange(len(distinct), dtype=np.int64)})
+    rows = pl.DataFrame({"shown": values}).join(number, on="shown", how="left", nulls_equal=True, maintain_order="left")
+    return rows["number"].to_numpy(), distinct
+
+
 def _weigh_any_label(
     entry: ColumnEntry, known_count: int, others: Sequence[Any], atoms: Sequence[Atom], absent: float | None
 ) -> np.ndarray:
@@ -359,74 +425,3 @@ def _list_members(extent: Extent, everything: np.ndarray, is_built_from_data: bo
     ):  # the manifest lists only the published leaves of a hierarchy built from data
         return everything[:-1]
     return np.array(extent.leaves, np.int64)
-
-
-MAX_CACHED_COMBINATIONS = 8  # sets of columns whose combinations are kept for the next question
-
-
-@dataclass(frozen=True, eq=False)
-class RowTypes:
-    """Row types of a question: `cells` are the labels of each distinct combination, by axis; `of_row` is the combination of each row."""
-
-    axes: tuple[ColumnAxis, ...]
-    cells: dict[str, np.ndarray]
-    combined: LabelCombinations
-
-    @property
-    def of_row(self) -> np.ndarray:
-        return self.combined.of_row
-
-    @property
-    def many(self) -> int:
-        return len(self.combined.first)
-
-    def count_rows(self, weight: np.ndarray | None = None) -> np.ndarray:
-        if weight is None:
-            return self.combined.counts
-        counts = np.bincount(self.of_row, weights=weight, minlength=self.many)
-        return counts.astype(np.int64) if weight.dtype.kind == "i" else counts
-
-
-def group_atoms_by_column(condition: Condition | None) -> dict[str, list[Atom]]:
-    atoms_by_column: dict[str, list[Atom]] = {}
-    for atom in dict.fromkeys(list_atoms(condition)):
-        atoms_by_column.setdefault(atom.column, []).append(atom)
-    return atoms_by_column
-
-
-def make_row_types(rows: PublishedRows, condition: Condition | None, names: Sequence[str]) -> RowTypes:
-    """Make the row types of the columns in `names`."""
-    atoms_by_column = group_atoms_by_column(condition)
-    axes = tuple(rows.axis(name, atoms_by_column.get(name, [])) for name in names)
-    combined = get_or_make(
-        rows.combined, tuple(names), MAX_CACHED_COMBINATIONS, lambda: _combine_labels(axes, len(rows))
-    )
-    return RowTypes(axes, {axis.name: axis.code[combined.first] for axis in axes}, combined)
-
-
-def _combine_labels(axes: Sequence[ColumnAxis], rows: int) -> LabelCombinations:
-    code = np.zeros(rows, np.int64)
-    code_limit = 1
-    for axis in axes:
-        if code_limit * len(axis.may) > MAX_COUNTED_SPAN:
-            code, code_limit = compact_codes(code, code_limit)
-        code = code * len(axis.may) + axis.code
-        code_limit = code_limit * len(axis.may)
-    of_row, combination_count = compact_codes(code, code_limit)
-    first = np.zeros(combination_count, np.int64)
-    first[of_row] = np.arange(rows)
-    return LabelCombinations(of_row, first)
-
-
-def compact_codes(codes: np.ndarray, code_limit: int) -> tuple[np.ndarray, int]:
-    """Replace numbers below `room` by their places among the distinct ones; return these and their number.
-
-    The distinct numbers are found by counting if `room` is small enough, otherwise by sorting.
-    """
-    if code_limit > MAX_COUNTED_SPAN:
-        distinct, place = np.unique(codes, return_inverse=True)
-        return place.reshape(-1), len(distinct)
-    is_present = np.zeros(max(code_limit, 1), bool)
-    is_present[codes] = True
-    place = np.cumsum(is_present) - 1
-    return place[codes], int(is_present.sum())

@@ -236,23 +236,6 @@ def describe_withheld_rows(
     return replace(withheld_rows, must=np.zeros(1, bool)) if unlisted else withheld_rows
 
 
-def _explain_lost_bound(entry: ColumnEntry, side: str, withheld: int, *, coded: bool) -> str:
-    """Why a number of a column has no end on a side."""
-    reasons = []
-    end = entry.top if side == "upper" else entry.bottom
-    if coded and end is not None:
-        end_name = "top" if side == "upper" else "bottom"
-        reasons.append(f"column {entry.name!r} has a {end_name} of {end}, and what lies beyond is not told")
-    if withheld and find_limits(entry)[side == "upper"] is None and (end is None or not coded):
-        rows = pluralize(withheld, "row", "was", "were")
-        reasons.append(f"{rows} withheld, and no declared domain limits {entry.name!r} in them")
-    if entry.role == Role.QUASI and not reasons:
-        reasons.append(
-            f"labels of {entry.name!r} cover any value, and the manifest declares no domain that limits them"
-        )
-    return "; ".join(reasons or [f"{entry.name!r} has numbers that 64 bits do not hold"]) + "."
-
-
 def multiply_answer(answer: Answer, share: Fraction) -> Answer:
     """An answer about published rows as one about all rows of the source, of which they are a part."""
     return replace(
@@ -268,10 +251,6 @@ def multiply_tidily(value: float, share: Fraction) -> float:
     return int(product) if product.is_integer() and isinstance(value, int) else product
 
 
-def _make_value_condition(column: str, values: tuple[object, ...]) -> Condition:
-    return CompoundCondition(False, tuple(Atom(column, "=", value) for value in values) or (Atom(column, "=", None),))
-
-
 def _select_rows(frame: pl.DataFrame, where: pl.Expr) -> pl.Series:
     if not isinstance(where, pl.Expr):
         raise RequestError("A condition on published rows is a Polars expression.", attempt='pl.col("age") < 40.')
@@ -282,3 +261,24 @@ def _select_rows(frame: pl.DataFrame, where: pl.Expr) -> pl.Series:
             "This release has labels, and a condition on values cannot be put to them.",
             attempt="release.query, or a condition on the ends that frame(bounds=True) gives, such as age_upper < 40.",
         ) from None
+
+
+def _make_value_condition(column: str, values: tuple[object, ...]) -> Condition:
+    return CompoundCondition(False, tuple(Atom(column, "=", value) for value in values) or (Atom(column, "=", None),))
+
+
+def _explain_lost_bound(entry: ColumnEntry, side: str, withheld: int, *, coded: bool) -> str:
+    """Why a number of a column has no end on a side."""
+    reasons = []
+    end = entry.top if side == "upper" else entry.bottom
+    if coded and end is not None:
+        end_name = "top" if side == "upper" else "bottom"
+        reasons.append(f"column {entry.name!r} has a {end_name} of {end}, and what lies beyond is not told")
+    if withheld and find_limits(entry)[side == "upper"] is None and (end is None or not coded):
+        rows = pluralize(withheld, "row", "was", "were")
+        reasons.append(f"{rows} withheld, and no declared domain limits {entry.name!r} in them")
+    if entry.role == Role.QUASI and not reasons:
+        reasons.append(
+            f"labels of {entry.name!r} cover any value, and the manifest declares no domain that limits them"
+        )
+    return "; ".join(reasons or [f"{entry.name!r} has numbers that 64 bits do not hold"]) + "."

@@ -40,6 +40,10 @@ from reticent.format.manifest import Manifest
 
 MAX_STEPS = 2000
 STEP_TOLERANCE = 1e-9  # relative change at which expectation-maximisation has settled
+BORROWED_ROWS = 30  # rows
+SEEN_KEY = "seen"
+SHARE_TOLERANCE = 1e-9  # a share that differs by less from 0 or 1 is one that was rounded
+NO_AVERAGE_MESSAGE = "Nobody is estimated to be in the selection: there is no average."
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,12 +93,6 @@ class Reconstruction:
             if change <= STEP_TOLERANCE * max(observed_counts.sum(), 1):
                 break
         return estimated.reshape(np.shape(observed))
-
-
-BORROWED_ROWS = 30  # rows
-SEEN_KEY = "seen"
-SHARE_TOLERANCE = 1e-9  # a share that differs by less from 0 or 1 is one that was rounded
-NO_AVERAGE_MESSAGE = "Nobody is estimated to be in the selection: there is no average."
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,19 +153,6 @@ class ValueScores:
                 ]
         cut = ranged or bool(((selected > 0) & (selected < 1)).any())
         return cls(selected, number, cells.combined, cut)
-
-
-def _find_varying(score: np.ndarray) -> np.ndarray:
-    """Find the row types whose score differs between values."""
-    varies: np.ndarray = np.ptp(score, axis=1) > 0
-    return varies
-
-
-def _is_ranged(axis: ColumnAxis, label: np.ndarray) -> bool:
-    """Tell whether the number of some row lies anywhere between two ends."""
-    if axis.low is None or axis.high is None:
-        return False
-    return bool((axis.may & (axis.low < axis.high))[label].any())
 
 
 def bound_any_value(question: BoundQuestion, values: pl.Series, weight: np.ndarray | None = None) -> Answer:
@@ -361,3 +346,16 @@ def compute_slope(row_variance: np.ndarray, score: np.ndarray, share: np.ndarray
         out=np.zeros_like(covariance),
         where=variance > SHARE_TOLERANCE * np.maximum(score**2 @ share, SHARE_TOLERANCE),
     )
+
+
+def _find_varying(score: np.ndarray) -> np.ndarray:
+    """Find the row types whose score differs between values."""
+    varies: np.ndarray = np.ptp(score, axis=1) > 0
+    return varies
+
+
+def _is_ranged(axis: ColumnAxis, label: np.ndarray) -> bool:
+    """Tell whether the number of some row lies anywhere between two ends."""
+    if axis.low is None or axis.high is None:
+        return False
+    return bool((axis.may & (axis.low < axis.high))[label].any())

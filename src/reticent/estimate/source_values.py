@@ -79,10 +79,6 @@ def find_coded_ends(entry: ColumnEntry) -> tuple[Any, Any]:
     return bottom, top
 
 
-def _find_end(entry: ColumnEntry, end: Any) -> Any:
-    return find_place(entry, str(end)) if parse_dtype(entry.dtype).is_temporal() else parse_number(str(end))
-
-
 def find_limits(entry: ColumnEntry) -> tuple[Any, Any]:
     """Return the least and the greatest value that a person of the source can have on a line; None if nothing limits it."""
     low = high = None
@@ -96,16 +92,6 @@ def find_limits(entry: ColumnEntry) -> tuple[Any, Any]:
         low = _widen_end(min(leaves), -1)
         high = _widen_end(max(leaves), 1)
     return None if entry.bottom is not None else low, None if entry.top is not None else high
-
-
-def _widen_end(end: int | float, sign: int) -> int | float | None:
-    """Widen an end beyond what doubles hold: a domain is compared with values as doubles, so values next to its end pass."""
-    if abs(end) < MAX_EXACT_INTEGER:
-        return end
-    widened = np.nextafter(np.nextafter(float(end), sign * np.inf), sign * np.inf)
-    if not np.isfinite(widened) or abs(widened) >= ENDLESS:
-        return None
-    return int(widened) if isinstance(end, int) else float(widened)
 
 
 def make_coded_axis(entry: ColumnEntry, code: np.ndarray, values: pl.Series, atoms: Sequence[Atom]) -> ColumnAxis:
@@ -184,11 +170,6 @@ def make_unknown_axis(entry: ColumnEntry | None, name: str, atoms: Sequence[Atom
     return _make_any_axis(name, code, values, atoms)
 
 
-def _make_any_axis(name: str, code: np.ndarray, values: pl.Series, atoms: Sequence[Atom]) -> ColumnAxis:
-    pairs = (np.zeros(len(values), np.int64), np.arange(len(values)), 1)
-    return make_value_axis(name, code, values, atoms, pairs)
-
-
 def list_declared_values(entry: ColumnEntry) -> pl.Series:
     """List all values that the steward declared for a column of categories or ordered values."""
     if entry.order is not None:
@@ -232,16 +213,35 @@ def list_other_values(known: pl.Series, atoms: Iterable[Atom]) -> list[Any]:
     return [value for value in dict.fromkeys(candidates) if value not in shown]
 
 
+def covers_other_values(entry: ColumnEntry) -> bool:
+    """Tell whether a label may cover values that are not listed: if the steward declared no list of them."""
+    if entry.type in ("numeric", "date"):
+        return None in find_limits(entry)
+    return not is_closed(entry)
+
+
+def _find_end(entry: ColumnEntry, end: Any) -> Any:
+    return find_place(entry, str(end)) if parse_dtype(entry.dtype).is_temporal() else parse_number(str(end))
+
+
+def _widen_end(end: int | float, sign: int) -> int | float | None:
+    """Widen an end beyond what doubles hold: a domain is compared with values as doubles, so values next to its end pass."""
+    if abs(end) < MAX_EXACT_INTEGER:
+        return end
+    widened = np.nextafter(np.nextafter(float(end), sign * np.inf), sign * np.inf)
+    if not np.isfinite(widened) or abs(widened) >= ENDLESS:
+        return None
+    return int(widened) if isinstance(end, int) else float(widened)
+
+
+def _make_any_axis(name: str, code: np.ndarray, values: pl.Series, atoms: Sequence[Atom]) -> ColumnAxis:
+    pairs = (np.zeros(len(values), np.int64), np.arange(len(values)), 1)
+    return make_value_axis(name, code, values, atoms, pairs)
+
+
 def _find_integer_range(dtype: pl.DataType) -> tuple[int, int]:
     """Return the least and the greatest whole number of a type, as far as 64 bits hold them."""
     bits = int(str(dtype).lstrip("UInt"))
     if dtype.is_unsigned_integer():
         return 0, min((1 << bits) - 1, ENDLESS - 1)
     return max(-(1 << (bits - 1)), 1 - ENDLESS), min((1 << (bits - 1)) - 1, ENDLESS - 1)
-
-
-def covers_other_values(entry: ColumnEntry) -> bool:
-    """Tell whether a label may cover values that are not listed: if the steward declared no list of them."""
-    if entry.type in ("numeric", "date"):
-        return None in find_limits(entry)
-    return not is_closed(entry)

@@ -51,6 +51,21 @@ FORMULAS_PRESENT = "present"
 _FORMULA_PATTERN = r"^'*[=+\-@\t\r]"
 _NUMBER_PATTERN = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 _QUOTED_FORMULA_PATTERN = r"^'+[=+\-@\t\r]"
+MAX_PARTS = 10_000  # parts of one file: a manifest has a line for each, and a check opens each
+DATA_SUFFIXES = (".parquet", ".csv")
+_PART_PATTERN = re.compile(r"(.+)-(\d{5})")
+CHUNK_BYTES = 4 << 20  # bytes of a CSV that are read at once
+MAX_RECORD_BYTES = 16 << 20  # bytes of the longest row of a CSV, and of the longest text
+ALWAYS_ALLOWED_VALUES = 1 << 25  # values that any file may claim
+MAX_VALUES_PER_BYTE = 1000  # values beyond them for each byte; a page of 20,000 equal values has 40 bytes
+TEXT_OVERHEAD_BYTES = 16  # bytes of a text in memory, beside its characters
+COPIES_IN_MEMORY = 3  # copies of a table in memory while it is counted
+SMALL_FILE_BYTES = 64 << 20  # bytes that are read without looking for room
+MAX_COUNTED_BYTES = 3 << 30  # bytes that a table may take while it is counted, where it need not be read whole
+TEXT_TYPES = ("string", "large_string", "string_view", "dictionary")
+ROW_COUNT_COLUMN = "\x00count"
+MAX_VALUES_COUNTED_AT_ONCE = 1 << 22  # values of a column that are counted at once
+Schema = Mapping[str, str]
 
 
 def match_formulas(column: pl.Expr) -> pl.Expr:
@@ -81,18 +96,9 @@ def quote_formulas(frame: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _quote_formula_text(text: pl.Expr) -> pl.Expr:
-    return pl.when(match_formulas(text)).then(pl.concat_str(pl.lit("'"), text)).otherwise(text)
-
-
 def unquote_formula_text(text: pl.Expr) -> pl.Expr:
     """Restore the text that was quoted."""
     return pl.when(text.str.contains(_QUOTED_FORMULA_PATTERN)).then(text.str.slice(1)).otherwise(text)
-
-
-MAX_PARTS = 10_000  # parts of one file: a manifest has a line for each, and a check opens each
-DATA_SUFFIXES = (".parquet", ".csv")
-_PART_PATTERN = re.compile(r"(.+)-(\d{5})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,17 +199,6 @@ def require_stated_parts(files: dict[str, tuple[str, ...]], rows: int, part_rows
         )
 
 
-CHUNK_BYTES = 4 << 20  # bytes of a CSV that are read at once
-MAX_RECORD_BYTES = 16 << 20  # bytes of the longest row of a CSV, and of the longest text
-ALWAYS_ALLOWED_VALUES = 1 << 25  # values that any file may claim
-MAX_VALUES_PER_BYTE = 1000  # values beyond them for each byte; a page of 20,000 equal values has 40 bytes
-TEXT_OVERHEAD_BYTES = 16  # bytes of a text in memory, beside its characters
-COPIES_IN_MEMORY = 3  # copies of a table in memory while it is counted
-SMALL_FILE_BYTES = 64 << 20  # bytes that are read without looking for room
-MAX_COUNTED_BYTES = 3 << 30  # bytes that a table may take while it is counted, where it need not be read whole
-TEXT_TYPES = ("string", "large_string", "string_view", "dictionary")
-
-
 def require_sound_file(
     file: DataFile, schema: Mapping[str, str], rows: int | None, part_rows: int | None = None
 ) -> None:
@@ -236,24 +231,6 @@ def require_sound_file(
         ) from None
 
 
-def _inspect_file(path: Path, schema: Mapping[str, str], *, is_only: bool) -> tuple[int, Any]:
-    """Count a file's rows.
-
-    If it is not the `only` file of its table, also returns what the others must have in common with it.
-    """
-    if path.suffix == ".parquet":
-        claims = _read_parquet_claims(path, schema)
-        return claims.rows, claims.columns
-    rows = _count_csv_rows(path)
-    return rows, None if is_only else _read_csv_header(path)
-
-
-def _require_part_size(rows: int, part_rows: int, *, is_whole: bool, is_last: bool) -> None:
-    """Require that a single file has no more rows than a part, a part exactly as many, and the last one at least one."""
-    if rows > part_rows or (not is_whole and (not rows or (not is_last and rows != part_rows))):
-        raise UnsoundParquet(f"it has {rows:,} rows, and rows are cut into parts of {part_rows:,}")
-
-
 def require_memory(file: DataFile, schema: Mapping[str, str]) -> None:
     """Refuse to read a file whole that would not fit in the memory that is left."""
     needed_bytes = COPIES_IN_MEMORY * _estimate_bytes(file, schema)
@@ -269,100 +246,6 @@ def require_memory(file: DataFile, schema: Mapping[str, str]) -> None:
 def is_small_file(file: DataFile, schema: Mapping[str, str]) -> bool:
     """Tell whether a file can be read whole regardless of memory; a larger one is counted as a stream."""
     return COPIES_IN_MEMORY * _estimate_bytes(file, schema) <= MAX_COUNTED_BYTES
-
-
-def _estimate_bytes(file: DataFile, schema: Mapping[str, str]) -> int:
-    try:
-        return sum(_estimate_file_bytes(path, schema) for path in file.paths)
-    except UnsoundParquet:
-        raise BundleDamaged(f"{file.shown} cannot be read.") from None
-
-
-def _estimate_file_bytes(path: Path, schema: Mapping[str, str]) -> int:
-    """Estimate how many bytes a file's rows take in memory."""
-    if path.suffix != ".parquet":
-        upper_estimate = (2 + TEXT_OVERHEAD_BYTES) * path.stat().st_size  # a row has a byte at least
-        if upper_estimate * COPIES_IN_MEMORY <= SMALL_FILE_BYTES:
-            return upper_estimate
-        return 2 * path.stat().st_size + TEXT_OVERHEAD_BYTES * len(schema) * _count_csv_rows(path)
-    claims = read_claims(path, pages=False)
-    return claims.unpacked_bytes + TEXT_OVERHEAD_BYTES * len(schema) * claims.rows
-
-
-def _read_parquet_claims(path: Path, schema: Mapping[str, str]) -> ParquetClaims:
-    claims = read_claims(path)
-    if list(claims.columns) != list(schema):
-        raise UnsoundParquet(
-            f"it has other columns than its manifest, {len(claims.columns)} instead of {len(schema)}, or other names"
-        )
-    wrong_types = sum(
-        _find_type_family(claims.columns[name]) != _find_type_family(_find_arrow_type(dtype))
-        for name, dtype in schema.items()
-    )
-    if wrong_types:
-        raise UnsoundParquet(
-            f"{pluralize(wrong_types, 'column', 'has', 'have')} values of another type than the manifest says"
-        )
-    return claims
-
-
-def _find_arrow_type(dtype: str) -> Any:
-    return pl.Series([], dtype=parse_dtype(dtype)).to_arrow().type
-
-
-def _find_type_family(type: Any) -> str:
-    """Return the family of types that are read back as one another.
-
-    Families are texts, integers of any width, moments of any zone.
-    """
-    import pyarrow as pa
-
-    name = str(type).partition("[")[0].partition("(")[0].partition("<")[0]
-    if name in TEXT_TYPES:
-        return "text"
-    if pa.types.is_integer(type):
-        return "whole"
-    return "float" if pa.types.is_floating(type) else name
-
-
-def _read_csv_header(path: Path) -> list[str]:
-    try:
-        return pl.scan_csv(path, infer_schema=False, glob=False).collect_schema().names()
-    except pl.exceptions.PolarsError:
-        raise UnsoundParquet("its header cannot be read") from None
-
-
-def _count_csv_rows(path: Path) -> int:
-    """Count the rows of a CSV below its header: line ends outside quotes."""
-    records = 0
-    record_bytes = 0
-    in_quotes = False
-    with open(path, "rb") as handle:
-        while chunk := handle.read(CHUNK_BYTES):
-            raw = np.frombuffer(chunk, np.uint8)
-            ends = raw == ord("\n")
-            if b'"' in chunk:
-                quotes = np.cumsum(raw == ord('"'), dtype=np.int32) + in_quotes
-                ends &= quotes % 2 == 0
-                in_quotes = bool(quotes[-1] % 2)
-            elif in_quotes:
-                ends[:] = False
-            places = np.flatnonzero(ends)
-            lengths = np.diff(places, prepend=-1 - record_bytes) if len(places) else np.array([record_bytes + len(raw)])
-            record_bytes = len(raw) - 1 - int(places[-1]) if len(places) else record_bytes + len(raw)
-            if max(int(lengths.max()), record_bytes) > MAX_RECORD_BYTES:
-                raise UnsoundParquet(f"a row has more than {MAX_RECORD_BYTES:,} bytes")
-            records += len(places)
-    if record_bytes or in_quotes:
-        raise UnsoundParquet("its last row does not end")
-    if not records:
-        raise UnsoundParquet("it has no header")
-    return records - 1
-
-
-ROW_COUNT_COLUMN = "\x00count"
-MAX_VALUES_COUNTED_AT_ONCE = 1 << 22  # values of a column that are counted at once
-Schema = Mapping[str, str]
 
 
 class QuotedSchema(dict[str, str]):
@@ -417,24 +300,6 @@ def read_batches_on_demand(file: DataFile, schema: Schema, rows: int) -> Iterato
         yield from read(part, schema, rows)
 
 
-def _read_file_batches(file: DataFile, schema: Schema, rows: int) -> Iterator[pl.DataFrame]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    with pq.ParquetFile(file.paths[0]) as opened:
-        batches = opened.iter_batches(batch_size=rows, columns=list(schema), use_threads=False)
-        while True:
-            try:
-                batch = next(batches, None)
-            except (OSError, ValueError, pa.ArrowException) as error:
-                raise _make_read_error(error, file) from None
-            if batch is None:
-                return
-            frame = pl.from_arrow(batch)
-            assert isinstance(frame, pl.DataFrame)
-            yield _cast_frame(frame.select(list(schema)), schema, file)
-
-
 def count_distinct_rows(
     file: DataFile, schema: Schema, only: Collection[str] | None = None, limits: tuple[int, int] | None = None
 ) -> tuple[pl.DataFrame, np.ndarray]:
@@ -460,12 +325,6 @@ def count_distinct_rows(
     return _cast_frame(counted.drop(ROW_COUNT_COLUMN), wanted, file), counted[ROW_COUNT_COLUMN].to_numpy().astype(
         np.int64
     )
-
-
-def _estimate_distinct(lazy: pl.LazyFrame, file: DataFile) -> int:
-    """Estimate the number of distinct rows."""
-    estimate: int = _collect_frame(lazy.select(pl.struct(pl.all()).hash(7).approx_n_unique()), file).item()
-    return estimate
 
 
 def count_distinct_rows_in_parts(
@@ -523,95 +382,6 @@ def count_partitions(file: DataFile) -> int:
     return max(len(_list_row_groups(file)), 1) if file.suffix == ".parquet" else len(file.paths)
 
 
-def _list_row_groups(file: DataFile) -> list[tuple[Path, int]]:
-    import pyarrow.parquet as pq
-
-    counts = [(path, pq.read_metadata(path).num_row_groups) for path in file.paths]
-    return [(path, group_index) for path, groups in counts for group_index in range(groups)]
-
-
-def _select_columns(schema: Schema, only: Collection[str] | None) -> Schema:
-    return schema if only is None else type(schema)((name, dtype) for name, dtype in schema.items() if name in only)  # type: ignore[call-arg]  # a kind of mapping
-
-
-def _is_plain_dtype(dtype: pl.DataType) -> bool:
-    """Tell whether Python has these values without loss: it has no nanoseconds."""
-    return dtype in (pl.String, pl.Boolean, pl.Date) or dtype.is_integer() or dtype.is_float()
-
-
-def _scan_file(file: DataFile, schema: Schema) -> pl.LazyFrame:
-    try:
-        if file.suffix == ".parquet":
-            lazy = pl.scan_parquet(list(file.paths), glob=False)
-        else:
-            lazy = pl.scan_csv(list(file.paths), infer_schema=False, empty_string_is_null=True, glob=False)
-            if isinstance(schema, QuotedSchema):
-                lazy = _unquote_frame(lazy, schema)
-        names = lazy.collect_schema().names()
-    except BaseException as error:
-        raise _translate_read_error(error, file) from None
-    if names != list(schema):
-        raise BundleDamaged(
-            f"{file.shown} has other columns than its manifest.",
-            why=f"{len(names)} instead of {len(schema)}, or other names.",
-        )
-    return lazy
-
-
-def _unquote_frame(lazy: pl.LazyFrame, schema: QuotedSchema) -> pl.LazyFrame:
-    """Remove the apostrophes from names and texts; a file with other names is left for its reader to refuse."""
-    names = {quote_formula_name(name): name for name in schema}
-    if lazy.collect_schema().names() != list(names):
-        return lazy
-    return lazy.rename(names).with_columns(
-        unquote_formula_text(pl.col(name)) for name, dtype in schema.items() if dtype == "String"
-    )
-
-
-def _collect_frame(lazy: pl.LazyFrame, file: DataFile) -> pl.DataFrame:
-    try:
-        return lazy.collect(engine="streaming")
-    except BaseException as error:
-        raise _translate_read_error(error, file) from None
-
-
-def _translate_read_error(error: BaseException, file: DataFile) -> BaseException:
-    """Turn an error of Polars into `BundleDamaged`; for some files it panics, which is no Exception."""
-    is_read_error = isinstance(error, pl.exceptions.PolarsError | OSError) or type(error).__name__ == "PanicException"
-    return _make_read_error(error, file) if is_read_error or is_memory_error(error) else error
-
-
-def _make_read_error(error: BaseException, file: DataFile) -> BundleDamaged | OutOfMemory:
-    """Make the error that a library's error while reading the file stands for."""
-    return OutOfMemory() if is_memory_error(error) else BundleDamaged(f"{file.shown} cannot be read.")
-
-
-def _cast_frame(frame: pl.DataFrame, schema: Schema, file: DataFile) -> pl.DataFrame:
-    _require_short_texts(frame, file)
-    try:
-        return pl.DataFrame({name: _restore_dtype(frame[name], dtype) for name, dtype in schema.items()})
-    except MemoryError:
-        raise
-    except Exception:  # the libraries' messages quote values
-        raise BundleDamaged(
-            f"{file.shown} does not hold what its manifest says.", why="A column has values of another type."
-        ) from None
-
-
-def _require_short_texts(frame: pl.DataFrame, file: DataFile) -> None:
-    """Refuse long texts: many megabytes compress to few bytes, and parsing needs many times the size."""
-    for name, dtype in frame.schema.items():
-        if dtype == pl.String and (frame[name].str.len_bytes() > MAX_RECORD_BYTES).any():
-            raise BundleDamaged(f"{file.shown} holds a text of more than {MAX_RECORD_BYTES:,} bytes.")
-
-
-def _restore_dtype(series: pl.Series, dtype: str) -> pl.Series:
-    wanted = parse_dtype(dtype)
-    if series.dtype == wanted:
-        return series
-    return parse_texts(series, dtype).alias(series.name) if series.dtype == pl.String else series.cast(wanted)
-
-
 def require_integers_between(table: pl.DataFrame, name: str, least: int, most: int) -> None:
     """Refuse a column of integers where one is missing, below `least` or above `most`."""
     series = table[name]
@@ -641,5 +411,229 @@ def require_listed_values(table: pl.DataFrame, name: str, listed: Sequence[str])
         )
 
 
+def _quote_formula_text(text: pl.Expr) -> pl.Expr:
+    return pl.when(match_formulas(text)).then(pl.concat_str(pl.lit("'"), text)).otherwise(text)
+
+
+def _inspect_file(path: Path, schema: Mapping[str, str], *, is_only: bool) -> tuple[int, Any]:
+    """Count a file's rows.
+
+    If it is not the `only` file of its table, also returns what the others must have in common with it.
+    """
+    if path.suffix == ".parquet":
+        claims = _read_parquet_claims(path, schema)
+        return claims.rows, claims.columns
+    rows = _count_csv_rows(path)
+    return rows, None if is_only else _read_csv_header(path)
+
+
+def _require_part_size(rows: int, part_rows: int, *, is_whole: bool, is_last: bool) -> None:
+    """Require that a single file has no more rows than a part, a part exactly as many, and the last one at least one."""
+    if rows > part_rows or (not is_whole and (not rows or (not is_last and rows != part_rows))):
+        raise UnsoundParquet(f"it has {rows:,} rows, and rows are cut into parts of {part_rows:,}")
+
+
+def _estimate_bytes(file: DataFile, schema: Mapping[str, str]) -> int:
+    try:
+        return sum(_estimate_file_bytes(path, schema) for path in file.paths)
+    except UnsoundParquet:
+        raise BundleDamaged(f"{file.shown} cannot be read.") from None
+
+
+def _select_columns(schema: Schema, only: Collection[str] | None) -> Schema:
+    return schema if only is None else type(schema)((name, dtype) for name, dtype in schema.items() if name in only)  # type: ignore[call-arg]  # a kind of mapping
+
+
+def _scan_file(file: DataFile, schema: Schema) -> pl.LazyFrame:
+    try:
+        if file.suffix == ".parquet":
+            lazy = pl.scan_parquet(list(file.paths), glob=False)
+        else:
+            lazy = pl.scan_csv(list(file.paths), infer_schema=False, empty_string_is_null=True, glob=False)
+            if isinstance(schema, QuotedSchema):
+                lazy = _unquote_frame(lazy, schema)
+        names = lazy.collect_schema().names()
+    except BaseException as error:
+        raise _translate_read_error(error, file) from None
+    if names != list(schema):
+        raise BundleDamaged(
+            f"{file.shown} has other columns than its manifest.",
+            why=f"{len(names)} instead of {len(schema)}, or other names.",
+        )
+    return lazy
+
+
+def _cast_frame(frame: pl.DataFrame, schema: Schema, file: DataFile) -> pl.DataFrame:
+    _require_short_texts(frame, file)
+    try:
+        return pl.DataFrame({name: _restore_dtype(frame[name], dtype) for name, dtype in schema.items()})
+    except MemoryError:
+        raise
+    except Exception:  # the libraries' messages quote values
+        raise BundleDamaged(
+            f"{file.shown} does not hold what its manifest says.", why="A column has values of another type."
+        ) from None
+
+
+def _collect_frame(lazy: pl.LazyFrame, file: DataFile) -> pl.DataFrame:
+    try:
+        return lazy.collect(engine="streaming")
+    except BaseException as error:
+        raise _translate_read_error(error, file) from None
+
+
+def _restore_dtype(series: pl.Series, dtype: str) -> pl.Series:
+    wanted = parse_dtype(dtype)
+    if series.dtype == wanted:
+        return series
+    return parse_texts(series, dtype).alias(series.name) if series.dtype == pl.String else series.cast(wanted)
+
+
+def _translate_read_error(error: BaseException, file: DataFile) -> BaseException:
+    """Turn an error of Polars into `BundleDamaged`; for some files it panics, which is no Exception."""
+    is_read_error = isinstance(error, pl.exceptions.PolarsError | OSError) or type(error).__name__ == "PanicException"
+    return _make_read_error(error, file) if is_read_error or is_memory_error(error) else error
+
+
+def _require_short_texts(frame: pl.DataFrame, file: DataFile) -> None:
+    """Refuse long texts: many megabytes compress to few bytes, and parsing needs many times the size."""
+    for name, dtype in frame.schema.items():
+        if dtype == pl.String and (frame[name].str.len_bytes() > MAX_RECORD_BYTES).any():
+            raise BundleDamaged(f"{file.shown} holds a text of more than {MAX_RECORD_BYTES:,} bytes.")
+
+
+def _read_file_batches(file: DataFile, schema: Schema, rows: int) -> Iterator[pl.DataFrame]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(file.paths[0]) as opened:
+        batches = opened.iter_batches(batch_size=rows, columns=list(schema), use_threads=False)
+        while True:
+            try:
+                batch = next(batches, None)
+            except (OSError, ValueError, pa.ArrowException) as error:
+                raise _make_read_error(error, file) from None
+            if batch is None:
+                return
+            frame = pl.from_arrow(batch)
+            assert isinstance(frame, pl.DataFrame)
+            yield _cast_frame(frame.select(list(schema)), schema, file)
+
+
+def _is_plain_dtype(dtype: pl.DataType) -> bool:
+    """Tell whether Python has these values without loss: it has no nanoseconds."""
+    return dtype in (pl.String, pl.Boolean, pl.Date) or dtype.is_integer() or dtype.is_float()
+
+
+def _make_read_error(error: BaseException, file: DataFile) -> BundleDamaged | OutOfMemory:
+    """Make the error that a library's error while reading the file stands for."""
+    return OutOfMemory() if is_memory_error(error) else BundleDamaged(f"{file.shown} cannot be read.")
+
+
+def _estimate_distinct(lazy: pl.LazyFrame, file: DataFile) -> int:
+    """Estimate the number of distinct rows."""
+    estimate: int = _collect_frame(lazy.select(pl.struct(pl.all()).hash(7).approx_n_unique()), file).item()
+    return estimate
+
+
+def _list_row_groups(file: DataFile) -> list[tuple[Path, int]]:
+    import pyarrow.parquet as pq
+
+    counts = [(path, pq.read_metadata(path).num_row_groups) for path in file.paths]
+    return [(path, group_index) for path, groups in counts for group_index in range(groups)]
+
+
 def _may_exceed_limit(series: pl.Series) -> bool:
     return len(series) > 0 and cast("int", series.max()) * len(series) > MAX_COUNT
+
+
+def _read_parquet_claims(path: Path, schema: Mapping[str, str]) -> ParquetClaims:
+    claims = read_claims(path)
+    if list(claims.columns) != list(schema):
+        raise UnsoundParquet(
+            f"it has other columns than its manifest, {len(claims.columns)} instead of {len(schema)}, or other names"
+        )
+    wrong_types = sum(
+        _find_type_family(claims.columns[name]) != _find_type_family(_find_arrow_type(dtype))
+        for name, dtype in schema.items()
+    )
+    if wrong_types:
+        raise UnsoundParquet(
+            f"{pluralize(wrong_types, 'column', 'has', 'have')} values of another type than the manifest says"
+        )
+    return claims
+
+
+def _count_csv_rows(path: Path) -> int:
+    """Count the rows of a CSV below its header: line ends outside quotes."""
+    records = 0
+    record_bytes = 0
+    in_quotes = False
+    with open(path, "rb") as handle:
+        while chunk := handle.read(CHUNK_BYTES):
+            raw = np.frombuffer(chunk, np.uint8)
+            ends = raw == ord("\n")
+            if b'"' in chunk:
+                quotes = np.cumsum(raw == ord('"'), dtype=np.int32) + in_quotes
+                ends &= quotes % 2 == 0
+                in_quotes = bool(quotes[-1] % 2)
+            elif in_quotes:
+                ends[:] = False
+            places = np.flatnonzero(ends)
+            lengths = np.diff(places, prepend=-1 - record_bytes) if len(places) else np.array([record_bytes + len(raw)])
+            record_bytes = len(raw) - 1 - int(places[-1]) if len(places) else record_bytes + len(raw)
+            if max(int(lengths.max()), record_bytes) > MAX_RECORD_BYTES:
+                raise UnsoundParquet(f"a row has more than {MAX_RECORD_BYTES:,} bytes")
+            records += len(places)
+    if record_bytes or in_quotes:
+        raise UnsoundParquet("its last row does not end")
+    if not records:
+        raise UnsoundParquet("it has no header")
+    return records - 1
+
+
+def _read_csv_header(path: Path) -> list[str]:
+    try:
+        return pl.scan_csv(path, infer_schema=False, glob=False).collect_schema().names()
+    except pl.exceptions.PolarsError:
+        raise UnsoundParquet("its header cannot be read") from None
+
+
+def _estimate_file_bytes(path: Path, schema: Mapping[str, str]) -> int:
+    """Estimate how many bytes a file's rows take in memory."""
+    if path.suffix != ".parquet":
+        upper_estimate = (2 + TEXT_OVERHEAD_BYTES) * path.stat().st_size  # a row has a byte at least
+        if upper_estimate * COPIES_IN_MEMORY <= SMALL_FILE_BYTES:
+            return upper_estimate
+        return 2 * path.stat().st_size + TEXT_OVERHEAD_BYTES * len(schema) * _count_csv_rows(path)
+    claims = read_claims(path, pages=False)
+    return claims.unpacked_bytes + TEXT_OVERHEAD_BYTES * len(schema) * claims.rows
+
+
+def _unquote_frame(lazy: pl.LazyFrame, schema: QuotedSchema) -> pl.LazyFrame:
+    """Remove the apostrophes from names and texts; a file with other names is left for its reader to refuse."""
+    names = {quote_formula_name(name): name for name in schema}
+    if lazy.collect_schema().names() != list(names):
+        return lazy
+    return lazy.rename(names).with_columns(
+        unquote_formula_text(pl.col(name)) for name, dtype in schema.items() if dtype == "String"
+    )
+
+
+def _find_type_family(type: Any) -> str:
+    """Return the family of types that are read back as one another.
+
+    Families are texts, integers of any width, moments of any zone.
+    """
+    import pyarrow as pa
+
+    name = str(type).partition("[")[0].partition("(")[0].partition("<")[0]
+    if name in TEXT_TYPES:
+        return "text"
+    if pa.types.is_integer(type):
+        return "whole"
+    return "float" if pa.types.is_floating(type) else name
+
+
+def _find_arrow_type(dtype: str) -> Any:
+    return pl.Series([], dtype=parse_dtype(dtype)).to_arrow().type

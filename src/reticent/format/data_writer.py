@@ -26,8 +26,6 @@ import polars as pl
 from reticent.format.data_files import contains_formula, quote_formulas
 
 BATCH_ROWS = 1 << 19  # rows; a piece is a row group of a Parquet file
-
-
 MAX_GROUP_BYTES = 1 << 29  # bytes of a row group in memory
 ASSUMED_TEXT_BYTES = 24  # bytes that a text is taken for
 MAX_PAGE_DICTIONARY_VALUES = 1 << 12  # values that a page's dictionary may have
@@ -182,34 +180,9 @@ class FileRows:
         return pl.concat([self.spell_out(piece) for piece in self.pieces])
 
 
-def _spell_out_column(piece: RowBatch, name: str, column: OutputColumn) -> pl.Series:
-    if isinstance(column, LookupColumn):
-        used, codes = np.unique(piece.get_carried_column(column.beside).to_numpy(), return_inverse=True)
-        return column.texts(used).gather(codes).alias(name)
-    if isinstance(column, CodedColumn):
-        return column.values.gather(piece.codes(column)).alias(name)
-    return (
-        pl.Series(name, piece.numbers(column))
-        if isinstance(column, AscendingColumn)
-        else piece.get_carried_column(name)
-    )
-
-
 def count_group_rows(schema: Any, max_rows: int = BATCH_ROWS, max_bytes: int = MAX_GROUP_BYTES) -> int:
     """Return how many rows a group has, by the columns' types alone."""
     return max(min(max_rows, max_bytes // max(sum(map(_estimate_value_bytes, schema.types)), 1)), 1)
-
-
-def _estimate_value_bytes(kind: Any) -> int:
-    """Estimate the bytes of a value in memory."""
-    import pyarrow as pa
-
-    if pa.types.is_dictionary(kind):
-        return _estimate_value_bytes(kind.index_type)
-    try:
-        return -(-kind.bit_width // 8)
-    except ValueError:  # a text
-        return ASSUMED_TEXT_BYTES
 
 
 def split_evenly(tables: Iterable[Any], size: int) -> Iterator[Any]:
@@ -351,30 +324,6 @@ def write_csv(handle: IO[bytes], rows: FileRows | pl.DataFrame, *, quote: bool =
     )
 
 
-def _write_frames(
-    handle: IO[bytes], frames: Iterable[pl.DataFrame], batch_columns: Sequence[str], has_formula: bool, *, quote: bool
-) -> bool:
-    """Write frames as CSV; return whether a formula was `found` before, or is in one of the columns `beside`."""
-    header = True
-    for frame in frames:
-        has_formula = has_formula or contains_formula(frame[name] for name in batch_columns)
-        (quote_formulas(frame) if quote else frame).write_csv(handle, include_header=header)
-        header = False
-    return has_formula
-
-
-def _list_batch_columns(columns: OutputColumns) -> list[str]:
-    return [name for name, column in columns.items() if isinstance(column, BatchColumn | LookupColumn)]
-
-
-def _list_known_texts(columns: OutputColumns) -> list[pl.Series]:
-    """List the texts that are known before any row is: names, and the values of coded columns."""
-    return [
-        (column.values if isinstance(column, CodedColumn) else pl.Series(dtype=pl.Int32)).alias(name)
-        for name, column in columns.items()
-    ]
-
-
 def write_parquet(
     path: Path,
     columns: OutputColumns,
@@ -386,6 +335,31 @@ def write_parquet(
     tables = _ArrowTables(columns)
     group_rows = count_group_rows(tables.held, max_group_rows, max_group_bytes)
     tables.write(path, split_evenly(tables.convert_batches(pieces), group_rows))
+
+
+def _spell_out_column(piece: RowBatch, name: str, column: OutputColumn) -> pl.Series:
+    if isinstance(column, LookupColumn):
+        used, codes = np.unique(piece.get_carried_column(column.beside).to_numpy(), return_inverse=True)
+        return column.texts(used).gather(codes).alias(name)
+    if isinstance(column, CodedColumn):
+        return column.values.gather(piece.codes(column)).alias(name)
+    return (
+        pl.Series(name, piece.numbers(column))
+        if isinstance(column, AscendingColumn)
+        else piece.get_carried_column(name)
+    )
+
+
+def _estimate_value_bytes(kind: Any) -> int:
+    """Estimate the bytes of a value in memory."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(kind):
+        return _estimate_value_bytes(kind.index_type)
+    try:
+        return -(-kind.bit_width // 8)
+    except ValueError:  # a text
+        return ASSUMED_TEXT_BYTES
 
 
 class _ArrowTables:
@@ -433,6 +407,30 @@ class _ArrowTables:
                     )
                 out.write_table(group)
                 del group  # before the next is made
+
+
+def _list_known_texts(columns: OutputColumns) -> list[pl.Series]:
+    """List the texts that are known before any row is: names, and the values of coded columns."""
+    return [
+        (column.values if isinstance(column, CodedColumn) else pl.Series(dtype=pl.Int32)).alias(name)
+        for name, column in columns.items()
+    ]
+
+
+def _write_frames(
+    handle: IO[bytes], frames: Iterable[pl.DataFrame], batch_columns: Sequence[str], has_formula: bool, *, quote: bool
+) -> bool:
+    """Write frames as CSV; return whether a formula was `found` before, or is in one of the columns `beside`."""
+    header = True
+    for frame in frames:
+        has_formula = has_formula or contains_formula(frame[name] for name in batch_columns)
+        (quote_formulas(frame) if quote else frame).write_csv(handle, include_header=header)
+        header = False
+    return has_formula
+
+
+def _list_batch_columns(columns: OutputColumns) -> list[str]:
+    return [name for name, column in columns.items() if isinstance(column, BatchColumn | LookupColumn)]
 
 
 class _ArrowColumn:
@@ -483,15 +481,6 @@ class _ArrowColumn:
         )
 
 
-def _make_example(column: OutputColumn) -> pl.Series:
-    """Return the values of a coded column, or an empty series of the column's type."""
-    if isinstance(column, CodedColumn):
-        return column.values
-    if isinstance(column, LookupColumn):
-        return pl.Series(dtype=pl.String)
-    return pl.Series(dtype=pl.Int32 if isinstance(column, AscendingColumn) else column.dtype)
-
-
 def _convert_to_arrow(series: pl.Series) -> Any:
     import pyarrow as pa
 
@@ -501,3 +490,12 @@ def _convert_to_arrow(series: pl.Series) -> Any:
         if pa.types.is_large_string(array.type) or pa.types.is_string_view(array.type)
         else array
     )
+
+
+def _make_example(column: OutputColumn) -> pl.Series:
+    """Return the values of a coded column, or an empty series of the column's type."""
+    if isinstance(column, CodedColumn):
+        return column.values
+    if isinstance(column, LookupColumn):
+        return pl.Series(dtype=pl.String)
+    return pl.Series(dtype=pl.Int32 if isinstance(column, AscendingColumn) else column.dtype)

@@ -33,6 +33,9 @@ _FILE_KINDS = {
     stat.S_IFBLK: "a device",
     stat.S_IFCHR: "a device",
 }
+_ERROR_NUMBER_PATTERN = re.compile(r"os error (\d+)")
+MAX_REPORT_BYTES = 1 << 20
+"""A public page is a sixth of it at most."""
 
 
 def list_files(folder: Path) -> dict[str, int]:
@@ -58,18 +61,6 @@ def list_files(folder: Path) -> dict[str, int]:
     if faults:
         raise make_damage_error(folder, faults)
     return sizes
-
-
-def _scan_folder(folder: Path) -> list[os.DirEntry[str]]:
-    try:
-        with os.scandir(folder) as inside:
-            return sorted(inside, key=lambda entry: entry.name)
-    except OSError as error:
-        raise BundleDamaged(f"The folder {folder} cannot be read.", why=f"{os.strerror(error.errno or 0)}.") from None
-
-
-def _describe_file_kind(mode: int) -> str:
-    return _FILE_KINDS.get(stat.S_IFMT(mode), "a file" if stat.S_ISREG(mode) else "no regular file")
 
 
 def make_damage_error(folder: Path, faults: list[str]) -> BundleDamaged:
@@ -106,9 +97,6 @@ def read_small_file(path: Path, max_bytes: int) -> bytes:
         return stream.read(facts.st_size + 1)[: facts.st_size]
 
 
-_ERROR_NUMBER_PATTERN = re.compile(r"os error (\d+)")
-
-
 @contextmanager
 def translate_disk_errors(target: str | Path | None) -> Iterator[None]:
     """Turn errors of the disk in this block into a DiskError; everything else passes."""
@@ -125,6 +113,23 @@ def translate_disk_errors(target: str | Path | None) -> Iterator[None]:
         ) from None
 
 
+def read_report_page(folder: Path) -> bytes:
+    """Return the bytes of a folder's page; BundleDamaged for what is no regular file, or too long to be a page."""
+    return read_small_file(folder / catalogue.REPORT_FILE_NAME, MAX_REPORT_BYTES)
+
+
+def _describe_file_kind(mode: int) -> str:
+    return _FILE_KINDS.get(stat.S_IFMT(mode), "a file" if stat.S_ISREG(mode) else "no regular file")
+
+
+def _scan_folder(folder: Path) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as inside:
+            return sorted(inside, key=lambda entry: entry.name)
+    except OSError as error:
+        raise BundleDamaged(f"The folder {folder} cannot be read.", why=f"{os.strerror(error.errno or 0)}.") from None
+
+
 def _find_error_number(error: Exception) -> int | None:
     """Return the system's number of an error.
 
@@ -136,12 +141,3 @@ def _find_error_number(error: Exception) -> int | None:
         match = _ERROR_NUMBER_PATTERN.search(str(error))
         return int(match[1]) if match else None
     return None
-
-
-MAX_REPORT_BYTES = 1 << 20
-"""A public page is a sixth of it at most."""
-
-
-def read_report_page(folder: Path) -> bytes:
-    """Return the bytes of a folder's page; BundleDamaged for what is no regular file, or too long to be a page."""
-    return read_small_file(folder / catalogue.REPORT_FILE_NAME, MAX_REPORT_BYTES)

@@ -44,6 +44,8 @@ from reticent.format.schema_checks import (
 MAX_SMALL_TREE_LEAVES = 10_000  # of a tree that is remembered by its rows
 MAX_LARGE_TREES = 2  # of more leaves, remembered by a digest of their rows
 _LARGE_TREES: OrderedDict[bytes, Hierarchy] = OrderedDict()
+FORMAT_VERSION = 1
+VERSION_PATTERN = re.compile(r"\d{1,6}(\.\d{1,6}){1,3}[a-z0-9.+-]{0,32}")
 
 
 def build_cached_tree(rows: Sequence[Sequence[str]]) -> Hierarchy:
@@ -56,78 +58,6 @@ def build_cached_tree(rows: Sequence[Sequence[str]]) -> Hierarchy:
     while len(_LARGE_TREES) > MAX_LARGE_TREES:
         _LARGE_TREES.popitem(last=False)
     return tree
-
-
-@lru_cache(maxsize=64)
-def _build_small_tree(rows: tuple[tuple[str, ...], ...]) -> Hierarchy:
-    return Hierarchy.of(rows)
-
-
-def _check_dtype(value: Any) -> str:
-    """Check the name of a type that values are read back as."""
-    try:
-        if str(found := parse_dtype(schema_checks.check_text(value))) == value:
-            pl.Series([], dtype=found).to_arrow()  # a zone that is none is found here
-            return value
-    except MisshapenValue:
-        raise
-    except BaseException as error:  # Polars ends some of these in a panic, which is no Exception
-        if isinstance(error, KeyboardInterrupt | SystemExit):
-            raise
-    raise MisshapenValue("no data type that is published")
-
-
-def _check_ends(value: Any) -> list[Any]:
-    """Check the least and the greatest value of a column; empty where every label is `*`."""
-    found = schema_checks.check_list_of(schema_checks.check_scalar)(value)
-    if len(found) not in (0, 2):
-        raise MisshapenValue("no least and greatest value")
-    return found
-
-
-def _check_labels(value: Any) -> Any:
-    """Check how ends of ranges were rounded or moved: a style, or a table of the style and its step or width."""
-    try:
-        if LabelOptions.parse(value).to_plain() == value and LabelOptions.parse(value).style in ("snapped", "padded"):
-            return value
-    except (JobError, TypeError):
-        pass
-    raise MisshapenValue("no style of labels")
-
-
-def _make_entry_checker(field: Field) -> schema_checks.Checker:
-    """Make the check of one field of a column's entry, or of an option of the release."""
-    if field.kind == "choice":
-        return schema_checks.check_one_of(*map(str, field.choices))
-    if field.kind == "integer":
-        return _make_count_checker(field)
-    return _ENTRY_CHECKS[field.kind]
-
-
-def _make_count_checker(field: Field) -> schema_checks.Checker:
-    def check(value: Any) -> int:
-        count = schema_checks.check_count(value)
-        if field.least is not None and count < field.least:
-            raise MisshapenValue(field.refusal)
-        return count
-
-    return check
-
-
-_ENTRY_CHECKS: dict[str, schema_checks.Checker] = {
-    "text": schema_checks.check_text,
-    "flag": schema_checks.check_flag,
-    "dtype": _check_dtype,
-    "list": schema_checks.check_list_of(schema_checks.check_text),
-    "rows": schema_checks.check_list_of(schema_checks.check_list_of(schema_checks.check_text)),
-    "anything": schema_checks.check_parameter,
-    "ends": _check_ends,
-    "end": schema_checks.check_scalar,
-    "float": schema_checks.check_scalar,
-    "labels": _check_labels,
-    "weights": schema_checks.make_checker(MANIFEST_FIELDS["weights"]),
-}
-"""The check of each kind of field that entries and options have, beside choices and whole numbers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,48 +119,6 @@ class ColumnEntry:
         return replace(self, **changes)
 
 
-def _require_ends_fit_type(entry: ColumnEntry) -> None:
-    """Refuse ends and steps that a column of this type cannot have."""
-    given = [*(entry.domain or ()), *(end for end in (entry.bottom, entry.top) if end is not None)]
-    if not all(_is_end_of_type(entry.type, end) for end in given):
-        raise MisshapenValue("a column has ends that are none of its type", inside=True)
-    if entry.domain and _parse_end(entry.domain[0]) > _parse_end(entry.domain[1]):
-        raise MisshapenValue("a column ends before it begins", inside=True)
-    if entry.declared and (entry.type != "numeric" or not entry.domain):
-        raise MisshapenValue("a column declares a domain that it does not have", inside=True)
-    if entry.round_to is not None and (isinstance(entry.round_to, bool | str) or not entry.round_to > 0):
-        raise MisshapenValue("a column is rounded to something that is no step", inside=True)
-    if entry.order is not None and len(set(entry.order)) != len(entry.order):
-        raise MisshapenValue("an order lists a value twice", inside=True)
-
-
-def _is_end_of_type(type: str, end: Any) -> bool:
-    if type == "numeric":
-        return isinstance(end, int | float) and not isinstance(end, bool)
-    if type != "date" or not isinstance(end, str):
-        return False
-    try:
-        _parse_moment(end)
-    except ValueError:
-        return False
-    return True
-
-
-def _parse_end(end: Any) -> Any:
-    return _parse_moment(end) if isinstance(end, str) else parse_fraction(end)
-
-
-def _parse_moment(text: str) -> datetime:
-    """Parse a moment, a day as its midnight; moments with a zone compare as they are written."""
-    if len(text) == 10:
-        return datetime.combine(date.fromisoformat(text), datetime.min.time())
-    return datetime.fromisoformat(text[:26]).replace(tzinfo=None)
-
-
-FORMAT_VERSION = 1
-VERSION_PATTERN = re.compile(r"\d{1,6}(\.\d{1,6}){1,3}[a-z0-9.+-]{0,32}")
-
-
 @dataclass(frozen=True, slots=True)
 class ComponentEntry:
     """A promise, method or stage in a manifest: its name and its parameters."""
@@ -267,35 +155,6 @@ def parse_component(value: Any, rows: Mapping[str, Any], key: str, what: str) ->
 
 def parse_promise(value: Any) -> ComponentEntry:
     return parse_component(value, catalogue.PROMISES, "model", "promise")
-
-
-def _check_sha256(value: Any) -> str:
-    if not re.fullmatch(r"[0-9a-f]{64}", schema_checks.check_text(value)):
-        raise MisshapenValue("no SHA-256")
-    return value
-
-
-def _check_version(value: Any) -> str:
-    if not VERSION_PATTERN.fullmatch(schema_checks.check_text(value)):
-        raise MisshapenValue("no version")
-    return value
-
-
-def _check_file(value: Any) -> Mapping[str, Any]:
-    return schema_checks.check_fields(
-        "a file", value, {"sha256": _check_sha256, "bytes": schema_checks.check_count}, {"sha256", "bytes"}
-    )
-
-
-def _check_file_name(value: Any) -> str:
-    """Check a file's name: letters, digits and few signs, which mean the same to every system and terminal."""
-    if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}\.[a-z]{1,16}", schema_checks.check_text(value)):
-        raise MisshapenValue("naming a file outside the folder, or one that is none of a release")
-    return value
-
-
-def _check_files(value: Any) -> Mapping[str, Any]:
-    return {_check_file_name(name): _check_file(entry) for name, entry in schema_checks.check_mapping(value).items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -405,21 +264,6 @@ class Manifest:
         return next((stage for stage in self.prepare if stage.name == name), None)
 
 
-_MANIFEST_CHECKS: dict[str, schema_checks.Checker] = {
-    "reticent": _check_version,
-    "format": schema_checks.check_count,
-    "kind": schema_checks.check_text,
-    "data": schema_checks.check_list_of(_check_file_name),
-    "rows": schema_checks.check_count,
-    "withheld": schema_checks.check_count,
-    "columns": schema_checks.check_list_of(ColumnEntry.parse),
-    "promises": schema_checks.check_list_of(parse_promise),
-    "method": lambda value: parse_component(value, catalogue.METHODS, "name", "method"),
-    "prepare": schema_checks.check_list_of(lambda value: parse_component(value, catalogue.STAGES, "name", "stage")),
-    "files": _check_files,
-}
-
-
 def find_domain_declaration(manifest: Manifest) -> str | None:
     """Return what declared the domain that values were drawn from; None if it is the values that occur.
 
@@ -433,3 +277,157 @@ def find_domain_declaration(manifest: Manifest) -> str | None:
     if column.order is not None:
         return "order"
     return "list" if "domain" in manifest.method.parameters else None
+
+
+@lru_cache(maxsize=64)
+def _build_small_tree(rows: tuple[tuple[str, ...], ...]) -> Hierarchy:
+    return Hierarchy.of(rows)
+
+
+def _make_entry_checker(field: Field) -> schema_checks.Checker:
+    """Make the check of one field of a column's entry, or of an option of the release."""
+    if field.kind == "choice":
+        return schema_checks.check_one_of(*map(str, field.choices))
+    if field.kind == "integer":
+        return _make_count_checker(field)
+    return _ENTRY_CHECKS[field.kind]
+
+
+def _require_ends_fit_type(entry: ColumnEntry) -> None:
+    """Refuse ends and steps that a column of this type cannot have."""
+    given = [*(entry.domain or ()), *(end for end in (entry.bottom, entry.top) if end is not None)]
+    if not all(_is_end_of_type(entry.type, end) for end in given):
+        raise MisshapenValue("a column has ends that are none of its type", inside=True)
+    if entry.domain and _parse_end(entry.domain[0]) > _parse_end(entry.domain[1]):
+        raise MisshapenValue("a column ends before it begins", inside=True)
+    if entry.declared and (entry.type != "numeric" or not entry.domain):
+        raise MisshapenValue("a column declares a domain that it does not have", inside=True)
+    if entry.round_to is not None and (isinstance(entry.round_to, bool | str) or not entry.round_to > 0):
+        raise MisshapenValue("a column is rounded to something that is no step", inside=True)
+    if entry.order is not None and len(set(entry.order)) != len(entry.order):
+        raise MisshapenValue("an order lists a value twice", inside=True)
+
+
+def _make_count_checker(field: Field) -> schema_checks.Checker:
+    def check(value: Any) -> int:
+        count = schema_checks.check_count(value)
+        if field.least is not None and count < field.least:
+            raise MisshapenValue(field.refusal)
+        return count
+
+    return check
+
+
+def _is_end_of_type(type: str, end: Any) -> bool:
+    if type == "numeric":
+        return isinstance(end, int | float) and not isinstance(end, bool)
+    if type != "date" or not isinstance(end, str):
+        return False
+    try:
+        _parse_moment(end)
+    except ValueError:
+        return False
+    return True
+
+
+def _parse_end(end: Any) -> Any:
+    return _parse_moment(end) if isinstance(end, str) else parse_fraction(end)
+
+
+def _parse_moment(text: str) -> datetime:
+    """Parse a moment, a day as its midnight; moments with a zone compare as they are written."""
+    if len(text) == 10:
+        return datetime.combine(date.fromisoformat(text), datetime.min.time())
+    return datetime.fromisoformat(text[:26]).replace(tzinfo=None)
+
+
+def _check_dtype(value: Any) -> str:
+    """Check the name of a type that values are read back as."""
+    try:
+        if str(found := parse_dtype(schema_checks.check_text(value))) == value:
+            pl.Series([], dtype=found).to_arrow()  # a zone that is none is found here
+            return value
+    except MisshapenValue:
+        raise
+    except BaseException as error:  # Polars ends some of these in a panic, which is no Exception
+        if isinstance(error, KeyboardInterrupt | SystemExit):
+            raise
+    raise MisshapenValue("no data type that is published")
+
+
+def _check_ends(value: Any) -> list[Any]:
+    """Check the least and the greatest value of a column; empty where every label is `*`."""
+    found = schema_checks.check_list_of(schema_checks.check_scalar)(value)
+    if len(found) not in (0, 2):
+        raise MisshapenValue("no least and greatest value")
+    return found
+
+
+def _check_labels(value: Any) -> Any:
+    """Check how ends of ranges were rounded or moved: a style, or a table of the style and its step or width."""
+    try:
+        if LabelOptions.parse(value).to_plain() == value and LabelOptions.parse(value).style in ("snapped", "padded"):
+            return value
+    except (JobError, TypeError):
+        pass
+    raise MisshapenValue("no style of labels")
+
+
+_ENTRY_CHECKS: dict[str, schema_checks.Checker] = {
+    "text": schema_checks.check_text,
+    "flag": schema_checks.check_flag,
+    "dtype": _check_dtype,
+    "list": schema_checks.check_list_of(schema_checks.check_text),
+    "rows": schema_checks.check_list_of(schema_checks.check_list_of(schema_checks.check_text)),
+    "anything": schema_checks.check_parameter,
+    "ends": _check_ends,
+    "end": schema_checks.check_scalar,
+    "float": schema_checks.check_scalar,
+    "labels": _check_labels,
+    "weights": schema_checks.make_checker(MANIFEST_FIELDS["weights"]),
+}
+"""The check of each kind of field that entries and options have, beside choices and whole numbers."""
+
+
+def _check_sha256(value: Any) -> str:
+    if not re.fullmatch(r"[0-9a-f]{64}", schema_checks.check_text(value)):
+        raise MisshapenValue("no SHA-256")
+    return value
+
+
+def _check_version(value: Any) -> str:
+    if not VERSION_PATTERN.fullmatch(schema_checks.check_text(value)):
+        raise MisshapenValue("no version")
+    return value
+
+
+def _check_file(value: Any) -> Mapping[str, Any]:
+    return schema_checks.check_fields(
+        "a file", value, {"sha256": _check_sha256, "bytes": schema_checks.check_count}, {"sha256", "bytes"}
+    )
+
+
+def _check_file_name(value: Any) -> str:
+    """Check a file's name: letters, digits and few signs, which mean the same to every system and terminal."""
+    if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}\.[a-z]{1,16}", schema_checks.check_text(value)):
+        raise MisshapenValue("naming a file outside the folder, or one that is none of a release")
+    return value
+
+
+def _check_files(value: Any) -> Mapping[str, Any]:
+    return {_check_file_name(name): _check_file(entry) for name, entry in schema_checks.check_mapping(value).items()}
+
+
+_MANIFEST_CHECKS: dict[str, schema_checks.Checker] = {
+    "reticent": _check_version,
+    "format": schema_checks.check_count,
+    "kind": schema_checks.check_text,
+    "data": schema_checks.check_list_of(_check_file_name),
+    "rows": schema_checks.check_count,
+    "withheld": schema_checks.check_count,
+    "columns": schema_checks.check_list_of(ColumnEntry.parse),
+    "promises": schema_checks.check_list_of(parse_promise),
+    "method": lambda value: parse_component(value, catalogue.METHODS, "name", "method"),
+    "prepare": schema_checks.check_list_of(lambda value: parse_component(value, catalogue.STAGES, "name", "stage")),
+    "files": _check_files,
+}

@@ -30,8 +30,6 @@ from reticent.kernels.audit_tallies import place_words, tally_words
 MAX_STRUCT_DEPTH = 8  # structs inside structs
 MAX_LIST_ENTRIES = 1 << 16  # entries of a list
 MAX_VARINT_BYTES = 10  # bytes of a number
-
-
 PARQUET_MAGIC = b"PAR1"
 TAIL_BYTES = 8  # at both ends, and before the last the footer's length
 MAX_FOOTER_BYTES = 64 << 20  # bytes of a footer
@@ -176,98 +174,10 @@ def read_claims(path: Path, *, pages: bool = True) -> ParquetClaims:
     return ParquetClaims(metadata.num_rows, dict(zip(schema.names, schema.types, strict=True)), unpacked_bytes)
 
 
-def _require_magic_bytes(handle: Any, size: int) -> None:
-    if size < len(PARQUET_MAGIC) + TAIL_BYTES or handle.read(len(PARQUET_MAGIC)) != PARQUET_MAGIC:
-        raise UnsoundParquet("it is no Parquet file")
-    handle.seek(size - TAIL_BYTES)
-    tail = handle.read(TAIL_BYTES)
-    length = int.from_bytes(tail[:4], "little")
-    if tail[4:] != PARQUET_MAGIC or not 0 < length <= min(MAX_FOOTER_BYTES, size - len(PARQUET_MAGIC) - TAIL_BYTES):
-        raise UnsoundParquet("it has no footer of a size that can be")
-
-
-def _list_chunks(metadata: Any) -> Iterator[Any]:
-    for group in range(metadata.num_row_groups):
-        for place in range(metadata.num_columns):
-            yield metadata.row_group(group).column(place)
-
-
-def _require_sound_pages(raw: Any, metadata: Any, size: int) -> None:
-    """Check every page of every chunk, and that chunks fill the file."""
-    groups = metadata.num_row_groups
-    footer = size - TAIL_BYTES - int.from_bytes(raw[size - TAIL_BYTES : size - 4], "little")
-    if not _read_codecs(raw, footer, size - TAIL_BYTES) <= ALLOWED_CODECS:
-        raise UnsoundParquet("it is packed otherwise than reticent packs")
-    if groups > 1 + metadata.num_rows // MIN_ROWS_PER_GROUP:
-        raise UnsoundParquet(f"it has {groups:,} row groups for {metadata.num_rows:,} rows")
-    rows = 0
-    spans = []
-    for group_index in range(groups):
-        group = metadata.row_group(group_index)
-        if not 0 <= group.num_rows <= MAX_ROWS_PER_GROUP:
-            raise UnsoundParquet(f"a row group has {group.num_rows:,} rows, and {MAX_ROWS_PER_GROUP:,} are the most")
-        rows += group.num_rows
-        for place in range(metadata.num_columns):
-            chunk = group.column(place)
-            if chunk.num_values != group.num_rows:
-                raise UnsoundParquet("a column has not as many values as rows")
-            if not group.num_rows and not chunk.total_compressed_size:
-                continue  # an empty table has no pages
-            spans.append(span := _find_chunk_span(chunk, size))
-            if _count_unpacked_bytes(raw, span, group.num_rows, metadata.num_rows) > chunk.total_uncompressed_size:
-                raise UnsoundParquet("a column opens to more bytes than its footer says")
-        release_mapped_memory(raw)
-    if rows != metadata.num_rows:
-        raise UnsoundParquet(f"it claims {metadata.num_rows:,} rows, and its row groups have {rows:,}")
-    spans.sort()
-    if [*(start for start, _ in spans), footer] != [len(PARQUET_MAGIC), *(end for _, end in spans)]:
-        raise UnsoundParquet("it holds bytes that no column reads")
-
-
 def release_mapped_memory(raw: Any) -> None:
     """Release the mapped memory that was read: otherwise a file that is read from end to end is in memory whole."""
     if hasattr(mmap, "MADV_DONTNEED"):
         raw.madvise(mmap.MADV_DONTNEED)
-
-
-def _read_codecs(raw: Any, start: int, end: int) -> set[Any]:
-    """Return the chunks' codecs by the format's own numbers: pyarrow ends the process if asked for one that it lacks."""
-    try:
-        groups = ThriftReader(raw, start, end).struct()[0].get(4, [])
-        return {chunk[3][4] for group in groups for chunk in group[1]}
-    except (ValueError, KeyError, TypeError, IndexError, AttributeError):
-        raise UnsoundParquet("its footer cannot be read") from None
-
-
-def _find_chunk_span(chunk: Any, size: int) -> tuple[int, int]:
-    start = first = chunk.data_page_offset
-    if chunk.has_dictionary_page and chunk.dictionary_page_offset:
-        start = min(start, chunk.dictionary_page_offset)
-        if not first and not chunk.num_values:  # a column without rows has an empty dictionary, and no page
-            start = first = chunk.dictionary_page_offset
-    end = start + chunk.total_compressed_size
-    inside = start <= first <= end
-    if not inside or not len(PARQUET_MAGIC) <= start <= end <= size - TAIL_BYTES:
-        raise UnsoundParquet("a column lies outside the file")
-    return start, end
-
-
-def _count_unpacked_bytes(raw: Any, span: tuple[int, int], rows: int, file_rows: int) -> int:
-    """Count the decompressed bytes of a chunk's pages; its group has `rows` rows, the file `whole`."""
-    values = 0
-    unpacked_bytes = 0
-    for pages, header in enumerate(read_page_headers(raw, *span), start=1):
-        if header.kind == DICTIONARY_PAGE:
-            if header.values > file_rows:
-                raise UnsoundParquet("a dictionary lists more values than rows")
-        else:
-            values += header.values
-        unpacked_bytes += header.size
-        if pages > 8 + rows // MIN_VALUES_PER_PAGE:
-            raise UnsoundParquet(f"a column of {rows:,} rows has {pages:,} pages and more")
-    if values != rows:
-        raise UnsoundParquet("the pages of a column have not as many values as rows")
-    return unpacked_bytes
 
 
 def read_page_headers(raw: Any, start: int, end: int, max_bytes: int = MAX_PAGE_BYTES) -> Iterator[PageHeader]:
@@ -438,42 +348,8 @@ class SortedTallies:
         self.times = np.add.reduceat(multiplicity, starts) if len(starts) else multiplicity
 
 
-def _pack_codes(codes: np.ndarray, word_bits: int) -> list[np.ndarray]:
-    """Pack each row's codes in as few words as hold them, in an order that sorts rows as their codes do."""
-    words = [np.zeros(len(codes), np.int64)]
-    free = word_bits
-    for column in codes.T:
-        bits = _count_bits(int(column.max(initial=0)) + 1)
-        if bits > free:
-            words.append(np.zeros(len(codes), np.int64))
-            free = word_bits
-        words[-1] <<= bits
-        words[-1] |= column
-        free -= bits
-    return words
-
-
-def _is_identity(meaning: np.ndarray) -> bool:
-    """Tell whether every code maps to itself: a file's dictionaries list values in one order."""
-    return bool((meaning == np.arange(len(meaning))).all())
-
-
-def _count_bits(size: int) -> int:
-    return max(size - 1, 0).bit_length()
-
-
 class TooManyDistinct(Exception):
     """Raised if there are more distinct values, or rows, than are worth counting."""
-
-
-@dataclass(eq=False)
-class _ValueNumbers:
-    """The values met so far, numbered in the order they were met; a null is a value too."""
-
-    number: dict[Any, int] = field(default_factory=dict)
-
-    def add(self, values: list[Any]) -> np.ndarray:
-        return np.array([self.number.setdefault(value, len(self.number)) for value in values], np.int32)
 
 
 def count_distinct_parquet_rows(
@@ -516,10 +392,92 @@ def count_distinct_parquet_rows(
     return pl.DataFrame(frame), multiplicity
 
 
+def _require_magic_bytes(handle: Any, size: int) -> None:
+    if size < len(PARQUET_MAGIC) + TAIL_BYTES or handle.read(len(PARQUET_MAGIC)) != PARQUET_MAGIC:
+        raise UnsoundParquet("it is no Parquet file")
+    handle.seek(size - TAIL_BYTES)
+    tail = handle.read(TAIL_BYTES)
+    length = int.from_bytes(tail[:4], "little")
+    if tail[4:] != PARQUET_MAGIC or not 0 < length <= min(MAX_FOOTER_BYTES, size - len(PARQUET_MAGIC) - TAIL_BYTES):
+        raise UnsoundParquet("it has no footer of a size that can be")
+
+
+def _require_sound_pages(raw: Any, metadata: Any, size: int) -> None:
+    """Check every page of every chunk, and that chunks fill the file."""
+    groups = metadata.num_row_groups
+    footer = size - TAIL_BYTES - int.from_bytes(raw[size - TAIL_BYTES : size - 4], "little")
+    if not _read_codecs(raw, footer, size - TAIL_BYTES) <= ALLOWED_CODECS:
+        raise UnsoundParquet("it is packed otherwise than reticent packs")
+    if groups > 1 + metadata.num_rows // MIN_ROWS_PER_GROUP:
+        raise UnsoundParquet(f"it has {groups:,} row groups for {metadata.num_rows:,} rows")
+    rows = 0
+    spans = []
+    for group_index in range(groups):
+        group = metadata.row_group(group_index)
+        if not 0 <= group.num_rows <= MAX_ROWS_PER_GROUP:
+            raise UnsoundParquet(f"a row group has {group.num_rows:,} rows, and {MAX_ROWS_PER_GROUP:,} are the most")
+        rows += group.num_rows
+        for place in range(metadata.num_columns):
+            chunk = group.column(place)
+            if chunk.num_values != group.num_rows:
+                raise UnsoundParquet("a column has not as many values as rows")
+            if not group.num_rows and not chunk.total_compressed_size:
+                continue  # an empty table has no pages
+            spans.append(span := _find_chunk_span(chunk, size))
+            if _count_unpacked_bytes(raw, span, group.num_rows, metadata.num_rows) > chunk.total_uncompressed_size:
+                raise UnsoundParquet("a column opens to more bytes than its footer says")
+        release_mapped_memory(raw)
+    if rows != metadata.num_rows:
+        raise UnsoundParquet(f"it claims {metadata.num_rows:,} rows, and its row groups have {rows:,}")
+    spans.sort()
+    if [*(start for start, _ in spans), footer] != [len(PARQUET_MAGIC), *(end for _, end in spans)]:
+        raise UnsoundParquet("it holds bytes that no column reads")
+
+
+def _list_chunks(metadata: Any) -> Iterator[Any]:
+    for group in range(metadata.num_row_groups):
+        for place in range(metadata.num_columns):
+            yield metadata.row_group(group).column(place)
+
+
+def _count_bits(size: int) -> int:
+    return max(size - 1, 0).bit_length()
+
+
+def _is_identity(meaning: np.ndarray) -> bool:
+    """Tell whether every code maps to itself: a file's dictionaries list values in one order."""
+    return bool((meaning == np.arange(len(meaning))).all())
+
+
+def _pack_codes(codes: np.ndarray, word_bits: int) -> list[np.ndarray]:
+    """Pack each row's codes in as few words as hold them, in an order that sorts rows as their codes do."""
+    words = [np.zeros(len(codes), np.int64)]
+    free = word_bits
+    for column in codes.T:
+        bits = _count_bits(int(column.max(initial=0)) + 1)
+        if bits > free:
+            words.append(np.zeros(len(codes), np.int64))
+            free = word_bits
+        words[-1] <<= bits
+        words[-1] |= column
+        free -= bits
+    return words
+
+
 def _read_schema(path: Path) -> pl.Schema:
     return pl.scan_parquet(
         path, glob=False, hive_partitioning=False
     ).collect_schema()  # marks of a pattern may be its name
+
+
+@dataclass(eq=False)
+class _ValueNumbers:
+    """The values met so far, numbered in the order they were met; a null is a value too."""
+
+    number: dict[Any, int] = field(default_factory=dict)
+
+    def add(self, values: list[Any]) -> np.ndarray:
+        return np.array([self.number.setdefault(value, len(self.number)) for value in values], np.int32)
 
 
 class _RowGroupReader:
@@ -574,6 +532,46 @@ def _encode_column(column: Any) -> tuple[np.ndarray, list[Any]]:
         numbers = numbers.fill_null(len(values))
         values = [*values, None]
     return _convert_to_numpy(numbers), values
+
+
+def _read_codecs(raw: Any, start: int, end: int) -> set[Any]:
+    """Return the chunks' codecs by the format's own numbers: pyarrow ends the process if asked for one that it lacks."""
+    try:
+        groups = ThriftReader(raw, start, end).struct()[0].get(4, [])
+        return {chunk[3][4] for group in groups for chunk in group[1]}
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError):
+        raise UnsoundParquet("its footer cannot be read") from None
+
+
+def _find_chunk_span(chunk: Any, size: int) -> tuple[int, int]:
+    start = first = chunk.data_page_offset
+    if chunk.has_dictionary_page and chunk.dictionary_page_offset:
+        start = min(start, chunk.dictionary_page_offset)
+        if not first and not chunk.num_values:  # a column without rows has an empty dictionary, and no page
+            start = first = chunk.dictionary_page_offset
+    end = start + chunk.total_compressed_size
+    inside = start <= first <= end
+    if not inside or not len(PARQUET_MAGIC) <= start <= end <= size - TAIL_BYTES:
+        raise UnsoundParquet("a column lies outside the file")
+    return start, end
+
+
+def _count_unpacked_bytes(raw: Any, span: tuple[int, int], rows: int, file_rows: int) -> int:
+    """Count the decompressed bytes of a chunk's pages; its group has `rows` rows, the file `whole`."""
+    values = 0
+    unpacked_bytes = 0
+    for pages, header in enumerate(read_page_headers(raw, *span), start=1):
+        if header.kind == DICTIONARY_PAGE:
+            if header.values > file_rows:
+                raise UnsoundParquet("a dictionary lists more values than rows")
+        else:
+            values += header.values
+        unpacked_bytes += header.size
+        if pages > 8 + rows // MIN_VALUES_PER_PAGE:
+            raise UnsoundParquet(f"a column of {rows:,} rows has {pages:,} pages and more")
+    if values != rows:
+        raise UnsoundParquet("the pages of a column have not as many values as rows")
+    return unpacked_bytes
 
 
 def _convert_to_numpy(numbers: Any) -> np.ndarray:

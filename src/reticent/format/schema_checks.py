@@ -31,6 +31,15 @@ from reticent.limits import MAX_MANIFEST_VALUES
 MAX_DIGITS = 420
 _MAX_BITS = 1400  # 420 digits; the least double is 5e-324
 _EXPONENT_PATTERN = re.compile(r"[eE]([-+]?\d+)\s*$")
+Checker = Callable[[Any], Any]
+MAX_TEXT_LENGTH = limits.MAX_TEXT_CHARACTERS
+MAX_PARAMETER_DEPTH = 8  # tables and lists inside a parameter
+MAX_JSON_BYTES = 64 << 20
+"""The longest manifest.  One with a matrix of 1,400 values is shorter."""
+MAX_JSON_VALUES = MAX_MANIFEST_VALUES
+"""The most values, keys, lists and tables in a manifest."""
+MAX_TABLE_KEYS = 1 << 16
+"""The most keys of one table."""
 
 
 def parse_fraction(value: Any) -> Fraction:
@@ -54,17 +63,6 @@ def parse_fraction(value: Any) -> Fraction:
     if max(found.numerator.bit_length(), found.denominator.bit_length()) > _MAX_BITS:
         raise ValueError(f"a number has more than {MAX_DIGITS} digits")
     return found
-
-
-def _require_short_number(text: str) -> None:
-    written = _EXPONENT_PATTERN.search(text)
-    if len(text) > 2 * MAX_DIGITS + 1 or (written and (len(written[1]) > 4 or abs(int(written[1])) > MAX_DIGITS)):
-        raise ValueError(f"a number has more than {MAX_DIGITS} digits")
-
-
-Checker = Callable[[Any], Any]
-MAX_TEXT_LENGTH = limits.MAX_TEXT_CHARACTERS
-MAX_PARAMETER_DEPTH = 8  # tables and lists inside a parameter
 
 
 class MisshapenValue(ValueError):
@@ -250,14 +248,6 @@ def require_relations(where: str, relations: Sequence[Relation], given: Mapping[
             )
 
 
-def _relation_applies(relation: Relation, first: Any) -> bool:
-    return first is not None if relation.value is None else first == relation.value
-
-
-def _relation_holds(relation: Relation, second: Any) -> bool:
-    return second is not None if relation.needed is None else second == relation.needed
-
-
 def require_known_columns(
     where: str, fields: Mapping[str, Field], given: Mapping[str, Any], columns: Mapping[str, Sequence[str]]
 ) -> None:
@@ -270,6 +260,47 @@ def require_known_columns(
             if column not in columns.get(role, ()):
                 kind = "column of the release" if role == "any" else f"{role} column"
                 raise MisshapenValue(f"{name!r} of {where} names what is no {kind}", inside=True)
+
+
+def parse_json(raw: bytes) -> Any:
+    """Parse JSON; raises `MisshapenValue`, which never quotes it."""
+    require_json_size(raw)
+    try:
+        return json.loads(
+            raw.decode("utf-8"),
+            object_pairs_hook=_require_unique_keys,
+            parse_int=_parse_integer,
+            parse_float=_parse_float,
+            parse_constant=_refuse_constant,
+        )
+    except RecursionError:
+        raise MisshapenValue("its lists and tables are nested too deep", inside=True) from None
+    except MisshapenValue:
+        raise
+    except ValueError:  # no JSON, or no UTF-8
+        raise MisshapenValue("it is no JSON", inside=True) from None
+
+
+def require_json_size(raw: bytes) -> None:
+    if len(raw) > MAX_JSON_BYTES:
+        raise MisshapenValue(f"it has {len(raw):,} bytes, and {MAX_JSON_BYTES:,} are the most", inside=True)
+    values = sum(raw.count(mark) for mark in (b",", b"[", b"{"))
+    if values > MAX_JSON_VALUES:
+        raise MisshapenValue(f"it has about {values:,} values, and {MAX_JSON_VALUES:,} are the most", inside=True)
+
+
+def _require_short_number(text: str) -> None:
+    written = _EXPONENT_PATTERN.search(text)
+    if len(text) > 2 * MAX_DIGITS + 1 or (written and (len(written[1]) > 4 or abs(int(written[1])) > MAX_DIGITS)):
+        raise ValueError(f"a number has more than {MAX_DIGITS} digits")
+
+
+def _relation_applies(relation: Relation, first: Any) -> bool:
+    return first is not None if relation.value is None else first == relation.value
+
+
+def _relation_holds(relation: Relation, second: Any) -> bool:
+    return second is not None if relation.needed is None else second == relation.needed
 
 
 def _list_named_columns(field: Field, value: Any) -> Iterator[tuple[str, str]]:
@@ -287,6 +318,31 @@ def _list_named_columns(field: Field, value: Any) -> Iterator[tuple[str, str]]:
             yield from _list_named_columns(field.fields[key], entry)
     elif field.kind == "either":
         yield from _list_named_columns(_find_alternative(field, value), value)
+
+
+def _require_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(pairs) > MAX_TABLE_KEYS:
+        raise MisshapenValue(f"a table has {len(pairs):,} keys, and {MAX_TABLE_KEYS:,} are the most", inside=True)
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise MisshapenValue("it says something twice", inside=True)
+    return found
+
+
+def _parse_integer(text: str) -> int:
+    if len(text) > MAX_DIGITS:
+        raise MisshapenValue(f"a number has more than {MAX_DIGITS} digits", inside=True)
+    return int(text)
+
+
+def _parse_float(text: str) -> float:
+    if len(text) > MAX_DIGITS or not isfinite(number := float(text)):
+        raise MisshapenValue(f"a number has more than {MAX_DIGITS} digits, or is too large", inside=True)
+    return number
+
+
+def _refuse_constant(text: str) -> Any:
+    raise MisshapenValue("a number is not finite", inside=True)
 
 
 def _find_alternative(field: Field, value: Any) -> Field:
@@ -338,6 +394,14 @@ def _check_list_field(field: Field, value: Any) -> list[Any]:
     return [make_checker(field.each)(entry) for entry in value]
 
 
+def _require_entry_count(field: Field, entries: int) -> None:
+    if field.entries is None:
+        return
+    fewest, most = field.entries
+    if not fewest <= entries <= most:
+        raise MisshapenValue(f"not {field.allowed_values}: it has {entries:,}")
+
+
 def _check_table_field(field: Field, value: Any) -> dict[str, Any]:
     table = check_mapping(value)
     _require_entry_count(field, len(table))
@@ -348,23 +412,8 @@ def _check_table_field(field: Field, value: Any) -> dict[str, Any]:
     return checked
 
 
-def _require_entry_count(field: Field, entries: int) -> None:
-    if field.entries is None:
-        return
-    fewest, most = field.entries
-    if not fewest <= entries <= most:
-        raise MisshapenValue(f"not {field.allowed_values}: it has {entries:,}")
-
-
 def _check_record_field(field: Field, value: Any) -> dict[str, Any]:
     return _check_inner_fields(value, make_checkers(field.fields), list_required_fields(field.fields))
-
-
-def _check_variant_field(field: Field, value: Any) -> dict[str, Any]:
-    table = check_mapping(value)
-    if len(table) != 1 or next(iter(table)) not in field.fields:
-        raise MisshapenValue(f"not {field.allowed_values}")
-    return _check_inner_fields(table, make_checkers(field.fields), set())
 
 
 def _check_inner_fields(value: Any, known: Mapping[str, Checker], needed: set[str]) -> dict[str, Any]:
@@ -373,6 +422,13 @@ def _check_inner_fields(value: Any, known: Mapping[str, Checker], needed: set[st
         return check_fields("it", value, known, needed)
     except MisshapenValue as error:
         raise MisshapenValue(f"wrong: {error}" if error.inside else str(error)) from None
+
+
+def _check_variant_field(field: Field, value: Any) -> dict[str, Any]:
+    table = check_mapping(value)
+    if len(table) != 1 or next(iter(table)) not in field.fields:
+        raise MisshapenValue(f"not {field.allowed_values}")
+    return _check_inner_fields(table, make_checkers(field.fields), set())
 
 
 def _check_either_field(field: Field, value: Any) -> Any:
@@ -443,63 +499,3 @@ _FIELD_CHECKS: dict[str, Callable[[Field, Any], Any]] = {
     "grid": _check_grid_field,
     "matrix": _check_matrix_field,
 }
-
-
-MAX_JSON_BYTES = 64 << 20
-"""The longest manifest.  One with a matrix of 1,400 values is shorter."""
-MAX_JSON_VALUES = MAX_MANIFEST_VALUES
-"""The most values, keys, lists and tables in a manifest."""
-MAX_TABLE_KEYS = 1 << 16
-"""The most keys of one table."""
-
-
-def parse_json(raw: bytes) -> Any:
-    """Parse JSON; raises `MisshapenValue`, which never quotes it."""
-    require_json_size(raw)
-    try:
-        return json.loads(
-            raw.decode("utf-8"),
-            object_pairs_hook=_require_unique_keys,
-            parse_int=_parse_integer,
-            parse_float=_parse_float,
-            parse_constant=_refuse_constant,
-        )
-    except RecursionError:
-        raise MisshapenValue("its lists and tables are nested too deep", inside=True) from None
-    except MisshapenValue:
-        raise
-    except ValueError:  # no JSON, or no UTF-8
-        raise MisshapenValue("it is no JSON", inside=True) from None
-
-
-def require_json_size(raw: bytes) -> None:
-    if len(raw) > MAX_JSON_BYTES:
-        raise MisshapenValue(f"it has {len(raw):,} bytes, and {MAX_JSON_BYTES:,} are the most", inside=True)
-    values = sum(raw.count(mark) for mark in (b",", b"[", b"{"))
-    if values > MAX_JSON_VALUES:
-        raise MisshapenValue(f"it has about {values:,} values, and {MAX_JSON_VALUES:,} are the most", inside=True)
-
-
-def _require_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    if len(pairs) > MAX_TABLE_KEYS:
-        raise MisshapenValue(f"a table has {len(pairs):,} keys, and {MAX_TABLE_KEYS:,} are the most", inside=True)
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise MisshapenValue("it says something twice", inside=True)
-    return found
-
-
-def _parse_integer(text: str) -> int:
-    if len(text) > MAX_DIGITS:
-        raise MisshapenValue(f"a number has more than {MAX_DIGITS} digits", inside=True)
-    return int(text)
-
-
-def _parse_float(text: str) -> float:
-    if len(text) > MAX_DIGITS or not isfinite(number := float(text)):
-        raise MisshapenValue(f"a number has more than {MAX_DIGITS} digits, or is too large", inside=True)
-    return number
-
-
-def _refuse_constant(text: str) -> Any:
-    raise MisshapenValue("a number is not finite", inside=True)

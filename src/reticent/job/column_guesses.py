@@ -24,14 +24,12 @@ KNOWN_NULL_VALUES = (
     "unknown", "Unknown", "UNKNOWN", "missing", "Missing", "not known",
 )  # fmt: skip
 """What files use for "missing"."""
-
 DATE_FORMATS = (
     "%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d", "%Y.%m.%d", "%d %b %Y", "%d-%b-%Y", "%d %B %Y",
     "%b %d, %Y", "%B %d, %Y", "%m/%d/%y", "%d.%m.%y", "%m/%d/%Y %H:%M:%S", "%m/%d/%Y %H:%M", "%m/%d/%Y %I:%M %p",
     "%d/%m/%Y %H:%M:%S", "%d/%m/%Y %H:%M", "%d.%m.%Y %H:%M:%S", "%d.%m.%Y %H:%M", "%Y-%m-%d %H:%M:%S%z",
 )  # fmt: skip
 """Formats that are recognised, the likelier first; ISO dates and times need none."""
-
 NUMBER_PATTERN = r"^\s*[+-]?\d+(\.\d+)?\s*$"
 _PADDED_PATTERN = r"^0\d"
 _AMOUNT_PATTERN = r"[$€£¥,.]"
@@ -39,6 +37,7 @@ _MIN_FITTING_SHARE = 0.9  # of the distinct values must fit a format that is pro
 _MIN_FREE_TEXT_WORDS = 4.0
 _MIN_FREE_TEXT_LENGTH = 30.0
 _MIN_FREE_TEXT_VALUES = 50
+_WORD_BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[^\W\d_])(?=\d)")
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +79,65 @@ def guess_column(column: pl.Series, *, typed: bool = False) -> ColumnGuess:
     return _remove_codes(guess, column) if guess.type == "numeric" and guess.format is None else guess
 
 
+def parse_values(guess: ColumnGuess) -> pl.Series:
+    """Parse the distinct values by the draft's declaration."""
+    if guess.unparsed_count or guess.dtype != pl.String or (guess.format is None and guess.type != "date"):
+        return guess.values
+    read = build_parse_expression(guess.values, guess.declared)
+    return guess.values if read is None else guess.values.to_frame().select(read)[guess.name]
+
+
+def split_name(name: str) -> list[str]:
+    """Split `patient_name`, `patientName`, `PATIENT NAME` and `patientname` into words in lower case."""
+    words = [word for word in re.split(r"[\W_]+", _WORD_BOUNDARY.sub(" ", name).lower()) if word]
+    return [part for word in words for part in _split_compound(word)]
+
+
+def is_identifier_name(name: str) -> bool:
+    """Tell whether a column of this name is an identifier."""
+    words = split_name(name)
+    if _MEASURE_WORDS & set(words[-1:]):
+        return False
+    name_index = next((index for index, word in enumerate(words) if word in _NAME_WORDS), None)
+    if name_index is not None:
+        return _find_owner_word(words, name_index) not in _THING_WORDS
+    while len(words) > 1 and (words[-1].isdigit() or words[-1] in _QUALIFIER_WORDS - _IDENTIFIER_WORDS):
+        words = words[:-1]
+    head = set(words[-1:])
+    before = set(words[-2:-1])
+    return bool(
+        _ID_WORDS & set(words) or _IDENTIFIER_WORDS & head or (_NUMBER_WORDS & head and _NUMBERED_WORDS & before)
+    )
+
+
+def is_person_number(name: str) -> bool:
+    """Tell whether an identifier of this name may number persons, as `patient_id` does and `email` does not."""
+    words = set(split_name(name))
+    return not _NAME_WORDS & words and bool(
+        {*_ID_WORDS, "ssn", "nin", "nhs", "mrn", "person", "patient", "passport"} & words
+    )
+
+
+def _guess_from_counts(column: pl.Series, *, typed: bool) -> ColumnGuess:
+    column = column.cast(pl.String) if sources.is_text(column.dtype) else column
+    counted = column.drop_nulls().value_counts(name="\x00rows")
+    values = counted[column.name] if len(counted) else column.drop_nulls()
+    most_rows = cast("int", counted["\x00rows"].max() or 0) if len(counted) else 0
+    guess = ColumnGuess(column.name, column.dtype, values, column.null_count(), most_rows)
+    if column.dtype != pl.String:
+        return replace(guess, type=_find_typed_kind(column.dtype))
+    marked = counted.filter(pl.col(column.name).is_in(list(KNOWN_NULL_VALUES)))
+    unmarked = counted.filter(~pl.col(column.name).is_in(list(KNOWN_NULL_VALUES)))
+    guess = replace(
+        guess,
+        values=unmarked[column.name],
+        missing=guess.missing + int(marked["\x00rows"].sum()),
+        most=cast("int", unmarked["\x00rows"].max() or 0),
+        marks=tuple(marked[column.name].to_list()),
+    )
+    return _guess_text_type(guess, typed=typed) if guess.distinct else guess
+
+
 def _remove_codes(guess: ColumnGuess, column: pl.Series) -> ColumnGuess:
     """Return the guess without numbers that mean "missing", which would stretch its range."""
     written = guess.values.cast(pl.String)
@@ -104,38 +162,30 @@ def _remove_codes(guess: ColumnGuess, column: pl.Series) -> ColumnGuess:
     )
 
 
-def _guess_from_counts(column: pl.Series, *, typed: bool) -> ColumnGuess:
-    column = column.cast(pl.String) if sources.is_text(column.dtype) else column
-    counted = column.drop_nulls().value_counts(name="\x00rows")
-    values = counted[column.name] if len(counted) else column.drop_nulls()
-    most_rows = cast("int", counted["\x00rows"].max() or 0) if len(counted) else 0
-    guess = ColumnGuess(column.name, column.dtype, values, column.null_count(), most_rows)
-    if column.dtype != pl.String:
-        return replace(guess, type=_find_typed_kind(column.dtype))
-    marked = counted.filter(pl.col(column.name).is_in(list(KNOWN_NULL_VALUES)))
-    unmarked = counted.filter(~pl.col(column.name).is_in(list(KNOWN_NULL_VALUES)))
-    guess = replace(
-        guess,
-        values=unmarked[column.name],
-        missing=guess.missing + int(marked["\x00rows"].sum()),
-        most=cast("int", unmarked["\x00rows"].max() or 0),
-        marks=tuple(marked[column.name].to_list()),
-    )
-    return _guess_text_type(guess, typed=typed) if guess.distinct else guess
+def _split_compound(word: str) -> list[str]:
+    """Split a compound: `firstname`, `patientid` and `homephone` are two words; covid, paid and telephone are one."""
+    for last, owners in _COMPOUND_ENDINGS.items():
+        owner = word.removesuffix(last)
+        if owner not in ("", word) and (owners is None or owner in owners):
+            return [owner, last]
+    return [word]
+
+
+def _find_owner_word(words: list[str], name_index: int) -> str:
+    """Find whose name it is: the word before it, or, if it comes first, the one after."""
+    before = [word for word in words[:name_index] if word not in _QUALIFIER_WORDS and not word.isdigit()]
+    after = [
+        word for word in words[name_index + 1 :] if word not in _QUALIFIER_WORDS | _FILLER_WORDS and not word.isdigit()
+    ]
+    if before:
+        return before[-1]
+    return after[0] if after else ""
 
 
 def _find_typed_kind(dtype: pl.DataType) -> str | None:
     if dtype.is_numeric():
         return "numeric"
     return "date" if dtype in (pl.Date, pl.Datetime) else None
-
-
-def parse_values(guess: ColumnGuess) -> pl.Series:
-    """Parse the distinct values by the draft's declaration."""
-    if guess.unparsed_count or guess.dtype != pl.String or (guess.format is None and guess.type != "date"):
-        return guess.values
-    read = build_parse_expression(guess.values, guess.declared)
-    return guess.values if read is None else guess.values.to_frame().select(read)[guess.name]
 
 
 def _guess_text_type(guess: ColumnGuess, *, typed: bool) -> ColumnGuess:
@@ -156,6 +206,14 @@ def _guess_text_type(guess: ColumnGuess, *, typed: bool) -> ColumnGuess:
     return replace(guess, free=several and (words >= _MIN_FREE_TEXT_WORDS or length > _MIN_FREE_TEXT_LENGTH))
 
 
+def _count_unparsed(values: pl.Series, type: str | None, format: str | None) -> int:
+    """Count the distinct values that the type and format do not read."""
+    read = build_parse_expression(values, Column("quasi-identifying", type, format=format))
+    if read is None:  # ISO days
+        return int(values.str.to_date("%Y-%m-%d", strict=False).null_count())
+    return int(values.to_frame().select(read.is_null().sum()).item())
+
+
 def _guess_date_format(guess: ColumnGuess) -> ColumnGuess:
     """Find the format that reads most values, if it reads nearly all; if two do, name the other too."""
     sample = guess.values if guess.distinct <= 200 else guess.values.sample(200, seed=1)
@@ -174,19 +232,10 @@ def _guess_date_format(guess: ColumnGuess) -> ColumnGuess:
     return replace(guess, type=None if counts[best] else "date", format=best, unparsed_count=counts[best], other=other)
 
 
-def _count_unparsed(values: pl.Series, type: str | None, format: str | None) -> int:
-    """Count the distinct values that the type and format do not read."""
-    read = build_parse_expression(values, Column("quasi-identifying", type, format=format))
-    if read is None:  # ISO days
-        return int(values.str.to_date("%Y-%m-%d", strict=False).null_count())
-    return int(values.to_frame().select(read.is_null().sum()).item())
-
-
 def _split_words(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-_WORD_BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[^\W\d_])(?=\d)")
 _NAME_WORDS = _split_words("name names nm")
 _ID_WORDS = _split_words("id ids identifier uid pid uuid guid")
 _NUMBER_WORDS = _split_words("no nr num nbr number key ref hash")
@@ -237,54 +286,3 @@ _THING_WORDS = _split_words(
     "fund award contract policy hosp fac inst univ corp prod proc mfr dx rx"
 )
 """What has a name and is no person."""
-
-
-def split_name(name: str) -> list[str]:
-    """Split `patient_name`, `patientName`, `PATIENT NAME` and `patientname` into words in lower case."""
-    words = [word for word in re.split(r"[\W_]+", _WORD_BOUNDARY.sub(" ", name).lower()) if word]
-    return [part for word in words for part in _split_compound(word)]
-
-
-def is_identifier_name(name: str) -> bool:
-    """Tell whether a column of this name is an identifier."""
-    words = split_name(name)
-    if _MEASURE_WORDS & set(words[-1:]):
-        return False
-    name_index = next((index for index, word in enumerate(words) if word in _NAME_WORDS), None)
-    if name_index is not None:
-        return _find_owner_word(words, name_index) not in _THING_WORDS
-    while len(words) > 1 and (words[-1].isdigit() or words[-1] in _QUALIFIER_WORDS - _IDENTIFIER_WORDS):
-        words = words[:-1]
-    head = set(words[-1:])
-    before = set(words[-2:-1])
-    return bool(
-        _ID_WORDS & set(words) or _IDENTIFIER_WORDS & head or (_NUMBER_WORDS & head and _NUMBERED_WORDS & before)
-    )
-
-
-def is_person_number(name: str) -> bool:
-    """Tell whether an identifier of this name may number persons, as `patient_id` does and `email` does not."""
-    words = set(split_name(name))
-    return not _NAME_WORDS & words and bool(
-        {*_ID_WORDS, "ssn", "nin", "nhs", "mrn", "person", "patient", "passport"} & words
-    )
-
-
-def _find_owner_word(words: list[str], name_index: int) -> str:
-    """Find whose name it is: the word before it, or, if it comes first, the one after."""
-    before = [word for word in words[:name_index] if word not in _QUALIFIER_WORDS and not word.isdigit()]
-    after = [
-        word for word in words[name_index + 1 :] if word not in _QUALIFIER_WORDS | _FILLER_WORDS and not word.isdigit()
-    ]
-    if before:
-        return before[-1]
-    return after[0] if after else ""
-
-
-def _split_compound(word: str) -> list[str]:
-    """Split a compound: `firstname`, `patientid` and `homephone` are two words; covid, paid and telephone are one."""
-    for last, owners in _COMPOUND_ENDINGS.items():
-        owner = word.removesuffix(last)
-        if owner not in ("", word) and (owners is None or owner in owners):
-            return [owner, last]
-    return [word]

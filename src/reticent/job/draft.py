@@ -44,7 +44,6 @@ OFTEN_UNIQUE_SHARE = 0.25
 MIN_ROWS_FOR_UNIQUENESS = 20
 MANY_VALUES = 50
 MAX_ROWS_PER_PERSON = 100  # rows of one person; an identifier that repeats more often names something else
-
 _PRIVATE_NAME = re.compile(
     r"disease|diagnos|illness|icd|condition|symptom|treat|drug|medic|hiv|cancer|disab|salar|income|wage|earning|debt|credit|"
     r"relig|faith|politic|party|vote|orientation|crime|offen[cs]e|convict|verdict|grade|score|result|occupation|cause",
@@ -56,6 +55,17 @@ _PLACE_OR_BIRTH_NAME = re.compile(
 _WEIGHT_NAME = re.compile(
     r"^(?!.*(kg|lbs?|pounds?|grams?)$)(|.*_)(weight|wgt|wt|pweight|fnlwgt)(_|$)|fnlwgt", re.IGNORECASE
 )
+MAX_ROWS = 1_000_000  # rows that are looked at
+BATCH_ROWS = 200_000
+MAX_LINE_LETTERS = 120  # of a line that is not one value
+UNEXAMINED_PROPERTIES = (
+    "which columns together single people out (`reticent check` measures that), whether values are right, "
+    "names inside other texts, and other tables that hold the same people"
+)
+_TAIL_LINES = [
+    "", "[method]", 'name = "mondrian"', "", "[release]",
+    'undeclared = "refuse"  # or "drop"', 'format = "parquet"     # or "csv"', "",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,127 +99,6 @@ def propose_columns(guesses: Sequence[ColumnGuess], rows: int) -> tuple[ColumnPr
             why=f"{proposals[person_index].why}; one has up to {rows_per_person} rows, so that k-anonymity counts persons",
         )
     return tuple(proposals)
-
-
-def _find_person_column(guesses: Sequence[ColumnGuess], proposals: Sequence[ColumnProposal]) -> int | None:
-    """Find the identifier that numbers persons: of those that repeat as persons do, the one with most values."""
-    candidates = [
-        index
-        for index, (guess, proposal) in enumerate(zip(guesses, proposals, strict=True))
-        if proposal.role is Role.IDENTIFYING
-        and is_person_number(guess.name)
-        and not guess.missing
-        and 1 < guess.most <= MAX_ROWS_PER_PERSON
-    ]
-    return max(candidates, key=lambda index: guesses[index].distinct, default=None)
-
-
-def _propose_column(guess: ColumnGuess, rows: int) -> ColumnProposal:
-    counts = f"{guess.distinct:,} distinct values in {rows:,} rows"
-    if guess.distinct + bool(guess.missing) <= 1:
-        return _make_proposal(guess, Role.INSENSITIVE, "it says the same of everybody")
-    if is_identifier_name(guess.name):
-        named = "its name is that of an identifier"
-        return _make_proposal(guess, Role.IDENTIFYING, f"{named} ({counts})", named)
-    if guess.type == "numeric" and _WEIGHT_NAME.search(guess.name):
-        return _propose_weight(guess, counts)
-    if rows >= MIN_ROWS_FOR_UNIQUENESS and guess.distinct >= NEAR_UNIQUE_SHARE * (rows - guess.missing):
-        free = ", free text" if guess.free else ""
-        return _make_proposal(guess, Role.IDENTIFYING, f"near-unique: {counts}", f"near-unique{free}: {counts}")
-    if guess.free:
-        reason = f"free text, which may hold names ({counts})"
-        return _make_proposal(guess, Role.IDENTIFYING, reason, reason)
-    if _PRIVATE_NAME.search(guess.name):
-        return _propose_private(guess, counts)
-    built, suits = propose_builder(parse_values(guess), guess.name)
-    quasi = _make_proposal(
-        guess, Role.QUASI, f"an adversary may know it ({counts})", _describe_risk(guess, rows, counts)
-    )
-    code = built.get("build") == "prefixes" and guess.type is None and "by its name" in suits
-    moved = {**quasi.declared, "hierarchy": built} if code else quasi.declared
-    return replace(
-        quasi,
-        declared=moved,
-        hierarchy={} if code else built,
-        suits="" if code else suits,
-        why=f"{quasi.why}; {suits}" if code else quasi.why,
-    )
-
-
-def _make_proposal(guess: ColumnGuess, role: Role, why: str, risk: str = "") -> ColumnProposal:
-    declared: dict[str, Any] = {}
-    if guess.type is not None and role is Role.QUASI:
-        declared["type"] = guess.type
-    if guess.format is not None and not guess.unparsed_count and role is not Role.IDENTIFYING:
-        declared["format"] = guess.format
-        declared.pop("type", None)
-    if guess.missing:
-        why += f"; {guess.missing:,} missing"
-    return ColumnProposal(
-        guess.name,
-        guess.distinct,
-        guess.missing,
-        guess.type,
-        role,
-        why + _describe_misfit(guess),
-        risk,
-        declared=declared,
-    )
-
-
-def _describe_misfit(guess: ColumnGuess) -> str:
-    """Describe values that the best format does not read, another format that fits as well, and numbers far from the others."""
-    if guess.codes:
-        rows = pluralize(guess.code_rows, "row", "holds", "hold")
-        return f"; {rows} a number that files use for missing: see `missing` above, bands are proposed without it"
-    if guess.far_rows:
-        rows = pluralize(guess.far_rows, "row", "holds", "hold")
-        return (
-            f"; {rows} a number several ranges away from all others: a code for missing, or `top` and `bottom` bound it"
-        )
-    if guess.unparsed_count:
-        return f'; {guess.format} reads all but {guess.unparsed_count:,} of its distinct values: mend them, then format = "{guess.format}"'
-    return f'; every value reads as "{guess.other}" too' if guess.other else ""
-
-
-def _propose_weight(guess: ColumnGuess, counts: str) -> ColumnProposal:
-    """Propose a role for a survey weight: each row needs it, and an exact one identifies the row."""
-    numbers = parse_values(guess).cast(pl.Float64, strict=False).drop_nulls()
-    step = choose_round_width(numbers, 20)
-    proposal = _make_proposal(guess, Role.INSENSITIVE, f"a weight, rounded so that it singles nobody out ({counts})")
-    risk = f"a survey's weight is carried, rounded to {step}; the weight of a body is quasi-identifying"
-    return replace(proposal, risk=risk, declared={**proposal.declared, "round_to": step})
-
-
-def _propose_private(guess: ColumnGuess, counts: str) -> ColumnProposal:
-    proposal = _make_proposal(guess, Role.SENSITIVE, f"its name is that of something private ({counts})")
-    if guess.missing:
-        proposal = replace(
-            proposal,
-            declared={**proposal.declared, "missing": "category"},
-            why=f'{proposal.why}, published as a category of their own; missing = "refuse" stops instead',
-        )
-    built, _ = propose_builder(guess.values, f"code {guess.name}") if guess.type is None else ({}, "")
-    return replace(proposal, hierarchy=built) if built.get("build") == "prefixes" else proposal
-
-
-def _describe_risk(guess: ColumnGuess, rows: int, counts: str) -> str:
-    """Explain why a quasi-identifier deserves a second look."""
-    if _PLACE_OR_BIRTH_NAME.search(guess.name):
-        return "a place or a birth date singles people out together with little else"
-    if rows >= MIN_ROWS_FOR_UNIQUENESS and guess.distinct >= OFTEN_UNIQUE_SHARE * rows:
-        return f"many people have a value of their own ({counts})"
-    unordered = guess.distinct > MANY_VALUES and guess.type is None
-    return f"many values and no order ({counts}): a hierarchy would lose less" if unordered else ""
-
-
-MAX_ROWS = 1_000_000  # rows that are looked at
-BATCH_ROWS = 200_000
-MAX_LINE_LETTERS = 120  # of a line that is not one value
-UNEXAMINED_PROPERTIES = (
-    "which columns together single people out (`reticent check` measures that), whether values are right, "
-    "names inside other texts, and other tables that hold the same people"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,12 +228,6 @@ class Draft:
         return lines
 
 
-_TAIL_LINES = [
-    "", "[method]", 'name = "mondrian"', "", "[release]",
-    'undeclared = "refuse"  # or "drop"', 'format = "parquet"     # or "csv"', "",
-]  # fmt: skip
-
-
 def draft_job(source: Source, max_rows: int = MAX_ROWS, batch_rows: int = BATCH_ROWS) -> Draft:
     """Draft a job from counts of every column.  A file that is not UTF-8, without a declared encoding, is read as latin-1.
 
@@ -375,6 +258,79 @@ def draft_job(source: Source, max_rows: int = MAX_ROWS, batch_rows: int = BATCH_
     return Draft(source, rows_read.rows, marks, columns, guessed, codes, tuple(shared), sampled)
 
 
+@dataclass(frozen=True, eq=False)
+class DraftRows:
+    """The rows to look at, the number of rows of the source, and for columns that number persons the most rows of one person."""
+
+    frame: pl.DataFrame
+    rows: int
+    repeats: Mapping[str, int] = field(default_factory=dict)
+
+
+def _propose_column(guess: ColumnGuess, rows: int) -> ColumnProposal:
+    counts = f"{guess.distinct:,} distinct values in {rows:,} rows"
+    if guess.distinct + bool(guess.missing) <= 1:
+        return _make_proposal(guess, Role.INSENSITIVE, "it says the same of everybody")
+    if is_identifier_name(guess.name):
+        named = "its name is that of an identifier"
+        return _make_proposal(guess, Role.IDENTIFYING, f"{named} ({counts})", named)
+    if guess.type == "numeric" and _WEIGHT_NAME.search(guess.name):
+        return _propose_weight(guess, counts)
+    if rows >= MIN_ROWS_FOR_UNIQUENESS and guess.distinct >= NEAR_UNIQUE_SHARE * (rows - guess.missing):
+        free = ", free text" if guess.free else ""
+        return _make_proposal(guess, Role.IDENTIFYING, f"near-unique: {counts}", f"near-unique{free}: {counts}")
+    if guess.free:
+        reason = f"free text, which may hold names ({counts})"
+        return _make_proposal(guess, Role.IDENTIFYING, reason, reason)
+    if _PRIVATE_NAME.search(guess.name):
+        return _propose_private(guess, counts)
+    built, suits = propose_builder(parse_values(guess), guess.name)
+    quasi = _make_proposal(
+        guess, Role.QUASI, f"an adversary may know it ({counts})", _describe_risk(guess, rows, counts)
+    )
+    code = built.get("build") == "prefixes" and guess.type is None and "by its name" in suits
+    moved = {**quasi.declared, "hierarchy": built} if code else quasi.declared
+    return replace(
+        quasi,
+        declared=moved,
+        hierarchy={} if code else built,
+        suits="" if code else suits,
+        why=f"{quasi.why}; {suits}" if code else quasi.why,
+    )
+
+
+def _find_person_column(guesses: Sequence[ColumnGuess], proposals: Sequence[ColumnProposal]) -> int | None:
+    """Find the identifier that numbers persons: of those that repeat as persons do, the one with most values."""
+    candidates = [
+        index
+        for index, (guess, proposal) in enumerate(zip(guesses, proposals, strict=True))
+        if proposal.role is Role.IDENTIFYING
+        and is_person_number(guess.name)
+        and not guess.missing
+        and 1 < guess.most <= MAX_ROWS_PER_PERSON
+    ]
+    return max(candidates, key=lambda index: guesses[index].distinct, default=None)
+
+
+def _wrap_comment(text: str) -> list[str]:
+    return [f"#   {line}" for line in wrap(text, MAX_LINE_LETTERS - 4, break_long_words=False, break_on_hyphens=False)]
+
+
+def _make_declaration(column: ColumnProposal) -> dict[str, Any]:
+    return {"role": column.role.value, **column.declared}
+
+
+def _read_rows(source: Source, max_rows: int, batch_rows: int) -> DraftRows:
+    scan = sources.open_source(source, by_pieces=True)
+    require_header(scan.names, scan.rows)
+    rows = int(sources.collect_frame(scan.rows.select(pl.len()), "Counting the rows", "streaming").item())
+    if rows > max_rows:
+        return _read_sample(scan.rows, rows, max_rows, batch_rows)
+    sources.require_source_fits_memory(source)
+    frame = sources.collect_frame(scan.rows, "Reading the table")
+    return DraftRows(frame, len(frame))
+
+
 def _has_shared_code(column: ColumnGuess, guesses: Sequence[ColumnGuess]) -> bool:
     """Tell whether a code of a column is a value of another column, which `missing` would remove."""
     others = (guess.values.cast(pl.String) for guess in guesses if guess is not column)
@@ -392,24 +348,56 @@ def _keep_codes(column: ColumnGuess) -> ColumnGuess:
     )
 
 
-@dataclass(frozen=True, eq=False)
-class DraftRows:
-    """The rows to look at, the number of rows of the source, and for columns that number persons the most rows of one person."""
+def _make_proposal(guess: ColumnGuess, role: Role, why: str, risk: str = "") -> ColumnProposal:
+    declared: dict[str, Any] = {}
+    if guess.type is not None and role is Role.QUASI:
+        declared["type"] = guess.type
+    if guess.format is not None and not guess.unparsed_count and role is not Role.IDENTIFYING:
+        declared["format"] = guess.format
+        declared.pop("type", None)
+    if guess.missing:
+        why += f"; {guess.missing:,} missing"
+    return ColumnProposal(
+        guess.name,
+        guess.distinct,
+        guess.missing,
+        guess.type,
+        role,
+        why + _describe_misfit(guess),
+        risk,
+        declared=declared,
+    )
 
-    frame: pl.DataFrame
-    rows: int
-    repeats: Mapping[str, int] = field(default_factory=dict)
+
+def _propose_weight(guess: ColumnGuess, counts: str) -> ColumnProposal:
+    """Propose a role for a survey weight: each row needs it, and an exact one identifies the row."""
+    numbers = parse_values(guess).cast(pl.Float64, strict=False).drop_nulls()
+    step = choose_round_width(numbers, 20)
+    proposal = _make_proposal(guess, Role.INSENSITIVE, f"a weight, rounded so that it singles nobody out ({counts})")
+    risk = f"a survey's weight is carried, rounded to {step}; the weight of a body is quasi-identifying"
+    return replace(proposal, risk=risk, declared={**proposal.declared, "round_to": step})
 
 
-def _read_rows(source: Source, max_rows: int, batch_rows: int) -> DraftRows:
-    scan = sources.open_source(source, by_pieces=True)
-    require_header(scan.names, scan.rows)
-    rows = int(sources.collect_frame(scan.rows.select(pl.len()), "Counting the rows", "streaming").item())
-    if rows > max_rows:
-        return _read_sample(scan.rows, rows, max_rows, batch_rows)
-    sources.require_source_fits_memory(source)
-    frame = sources.collect_frame(scan.rows, "Reading the table")
-    return DraftRows(frame, len(frame))
+def _propose_private(guess: ColumnGuess, counts: str) -> ColumnProposal:
+    proposal = _make_proposal(guess, Role.SENSITIVE, f"its name is that of something private ({counts})")
+    if guess.missing:
+        proposal = replace(
+            proposal,
+            declared={**proposal.declared, "missing": "category"},
+            why=f'{proposal.why}, published as a category of their own; missing = "refuse" stops instead',
+        )
+    built, _ = propose_builder(guess.values, f"code {guess.name}") if guess.type is None else ({}, "")
+    return replace(proposal, hierarchy=built) if built.get("build") == "prefixes" else proposal
+
+
+def _describe_risk(guess: ColumnGuess, rows: int, counts: str) -> str:
+    """Explain why a quasi-identifier deserves a second look."""
+    if _PLACE_OR_BIRTH_NAME.search(guess.name):
+        return "a place or a birth date singles people out together with little else"
+    if rows >= MIN_ROWS_FOR_UNIQUENESS and guess.distinct >= OFTEN_UNIQUE_SHARE * rows:
+        return f"many people have a value of their own ({counts})"
+    unordered = guess.distinct > MANY_VALUES and guess.type is None
+    return f"many values and no order ({counts}): a hierarchy would lose less" if unordered else ""
 
 
 def _read_sample(lazy: pl.LazyFrame, rows: int, max_rows: int, batch_rows: int) -> DraftRows:
@@ -428,15 +416,22 @@ def _read_sample(lazy: pl.LazyFrame, rows: int, max_rows: int, batch_rows: int) 
     return DraftRows(pl.concat(samples), rows, repeats)
 
 
+def _describe_misfit(guess: ColumnGuess) -> str:
+    """Describe values that the best format does not read, another format that fits as well, and numbers far from the others."""
+    if guess.codes:
+        rows = pluralize(guess.code_rows, "row", "holds", "hold")
+        return f"; {rows} a number that files use for missing: see `missing` above, bands are proposed without it"
+    if guess.far_rows:
+        rows = pluralize(guess.far_rows, "row", "holds", "hold")
+        return (
+            f"; {rows} a number several ranges away from all others: a code for missing, or `top` and `bottom` bound it"
+        )
+    if guess.unparsed_count:
+        return f'; {guess.format} reads all but {guess.unparsed_count:,} of its distinct values: mend them, then format = "{guess.format}"'
+    return f'; every value reads as "{guess.other}" too' if guess.other else ""
+
+
 def _count_most_frequent(numbers: pl.Series) -> int:
     """Count the rows of the most frequent number."""
     counted = numbers.drop_nulls().value_counts(name="\x00rows")
     return cast("int", counted["\x00rows"].max() or 0) if len(counted) else 0
-
-
-def _wrap_comment(text: str) -> list[str]:
-    return [f"#   {line}" for line in wrap(text, MAX_LINE_LETTERS - 4, break_long_words=False, break_on_hyphens=False)]
-
-
-def _make_declaration(column: ColumnProposal) -> dict[str, Any]:
-    return {"role": column.role.value, **column.declared}

@@ -43,11 +43,11 @@ if TYPE_CHECKING:
     from reticent.methods.base import Method, Stage
     from reticent.models.promise import Promise
 
-
 PASSWORD_COMMENT = """\
 # The URL's password is left out.  Give it by PGPASSWORD, PGPASSFILE or a service file (PGSERVICEFILE), or write
 # url = "postgresql://user:${NAME}@host/database" and set the environment variable NAME.
 """
+_UNSET: Any = None  # what is left out is filled in when the job is made
 
 
 @document_parameters(JOB_TABLES["release"])
@@ -77,9 +77,6 @@ class Output:
 
     def __post_init__(self) -> None:
         check_parameters(self, row=catalogue.JOB_TABLES["release"], owner="release")
-
-
-_UNSET: Any = None  # what is left out is filled in when the job is made
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -215,45 +212,6 @@ def resolve_stages(stages: Any) -> tuple[Any, ...]:
     return tuple(map(_resolve_stage, entries))
 
 
-def _resolve_stage(stage: Any) -> Any:
-    if isinstance(stage, str | Mapping):
-        return registry.make_stage({"name": stage} if isinstance(stage, str) else stage)
-    _require_verb(stage, "prepare", "prepare", catalogue.STAGES, "prepare = [rt.Suppression(l=3)].")
-    return stage
-
-
-def _require_verb(value: Any, name: str, verb: str, known: Iterable[str], attempt: str) -> None:
-    """Refuse an object without this method, and a class where an object is expected."""
-    if isinstance(value, type) and callable(getattr(value, verb, None)):
-        raise JobError(f"{name} is the class {value.__name__} itself.", attempt=f"rt.{value.__name__}(...).")
-    if isinstance(value, type) or not callable(getattr(value, verb, None)) or not hasattr(value, "name"):
-        names = suggest("", known)
-        raise JobError(f"{name} must be {names[:-1]}; it is {describe_type(value)}.", attempt=attempt)
-
-
-def _collect_set_fields(value: Any) -> dict[str, Any]:
-    """Collect the fields that differ from their default."""
-    return {
-        f.name: getattr(value, f.name)
-        for f in fields(value)
-        if getattr(value, f.name) is not None and getattr(value, f.name) != f.default
-    }
-
-
-def _convert_column(column: Column) -> dict[str, Any]:
-    table = {
-        key: list(value) if isinstance(value, tuple) else value for key, value in _collect_set_fields(column).items()
-    }
-    table["role"] = column.role.value
-    if column.labels is not None:
-        table["labels"] = column.labels.to_plain()
-    if "hierarchy" in table and not isinstance(table["hierarchy"], str | Mapping):
-        from reticent.data.hierarchy import Hierarchy
-
-        table["hierarchy"] = Hierarchy.of(table["hierarchy"]).rows()
-    return table
-
-
 def dump_toml(table: Mapping[str, Any]) -> str:
     """Write top-level values, then [tables] of inline values, then [[lists of tables]]."""
     lines = [
@@ -286,10 +244,6 @@ def dump_toml(table: Mapping[str, Any]) -> str:
     return "\n".join(lines).lstrip("\n") + "\n"
 
 
-def _is_list_of_tables(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(entry, Mapping) for entry in value)
-
-
 def format_toml_key(name: str) -> str:
     plain = name and all(mark.isascii() and (mark.isalnum() or mark in "-_") for mark in name)
     return name if plain else _quote_toml(name)
@@ -311,6 +265,49 @@ def format_toml_value(value: Any) -> str:
     if isinstance(value, Fraction) and value != int(value):
         return json.dumps(str(value))
     return str(value)
+
+
+def _collect_set_fields(value: Any) -> dict[str, Any]:
+    """Collect the fields that differ from their default."""
+    return {
+        f.name: getattr(value, f.name)
+        for f in fields(value)
+        if getattr(value, f.name) is not None and getattr(value, f.name) != f.default
+    }
+
+
+def _convert_column(column: Column) -> dict[str, Any]:
+    table = {
+        key: list(value) if isinstance(value, tuple) else value for key, value in _collect_set_fields(column).items()
+    }
+    table["role"] = column.role.value
+    if column.labels is not None:
+        table["labels"] = column.labels.to_plain()
+    if "hierarchy" in table and not isinstance(table["hierarchy"], str | Mapping):
+        from reticent.data.hierarchy import Hierarchy
+
+        table["hierarchy"] = Hierarchy.of(table["hierarchy"]).rows()
+    return table
+
+
+def _require_verb(value: Any, name: str, verb: str, known: Iterable[str], attempt: str) -> None:
+    """Refuse an object without this method, and a class where an object is expected."""
+    if isinstance(value, type) and callable(getattr(value, verb, None)):
+        raise JobError(f"{name} is the class {value.__name__} itself.", attempt=f"rt.{value.__name__}(...).")
+    if isinstance(value, type) or not callable(getattr(value, verb, None)) or not hasattr(value, "name"):
+        names = suggest("", known)
+        raise JobError(f"{name} must be {names[:-1]}; it is {describe_type(value)}.", attempt=attempt)
+
+
+def _resolve_stage(stage: Any) -> Any:
+    if isinstance(stage, str | Mapping):
+        return registry.make_stage({"name": stage} if isinstance(stage, str) else stage)
+    _require_verb(stage, "prepare", "prepare", catalogue.STAGES, "prepare = [rt.Suppression(l=3)].")
+    return stage
+
+
+def _is_list_of_tables(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(entry, Mapping) for entry in value)
 
 
 def _quote_toml(text: str) -> str:

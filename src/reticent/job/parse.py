@@ -106,6 +106,21 @@ class ErrorCollector:
             raise kind(f"{len(self.errors)} faults:\n" + "\n".join(f"- {error}" for error in self.errors)) from None
 
 
+def _parse_toml(path: Path, text: str) -> dict[str, Any]:
+    if _LONG_DOTTED_NAME.search(text):  # a name of 100,000 parts takes hours to read
+        raise JobError(f"The job file {path} has a name of too many parts.", attempt="a job as init drafts it.")
+    try:
+        return tomllib.loads(text, parse_float=Decimal)
+    except tomllib.TOMLDecodeError as error:
+        raise JobError(f"The job file {path} is not valid TOML.", why=str(error)) from None
+    except RecursionError:
+        raise JobError(
+            f"The job file {path} has too many lists or tables within each other.", attempt="a job as init drafts it."
+        ) from None
+    except (ValueError, ArithmeticError):  # Python's own limit on the digits of a number
+        raise JobError(f"The job file {path} holds a number or a date that cannot be read.") from None
+
+
 def _read_job_text(path: Path) -> str:
     try:
         with open(path, "rb") as handle:
@@ -123,21 +138,6 @@ def _read_job_text(path: Path) -> str:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise JobError(f"The job file {path} is not UTF-8.") from None
-
-
-def _parse_toml(path: Path, text: str) -> dict[str, Any]:
-    if _LONG_DOTTED_NAME.search(text):  # a name of 100,000 parts takes hours to read
-        raise JobError(f"The job file {path} has a name of too many parts.", attempt="a job as init drafts it.")
-    try:
-        return tomllib.loads(text, parse_float=Decimal)
-    except tomllib.TOMLDecodeError as error:
-        raise JobError(f"The job file {path} is not valid TOML.", why=str(error)) from None
-    except RecursionError:
-        raise JobError(
-            f"The job file {path} has too many lists or tables within each other.", attempt="a job as init drafts it."
-        ) from None
-    except (ValueError, ArithmeticError):  # Python's own limit on the digits of a number
-        raise JobError(f"The job file {path} holds a number or a date that cannot be read.") from None
 
 
 def _parse_parts(table: Mapping[str, Any], beside: Path | None) -> dict[str, Any]:
@@ -164,14 +164,6 @@ def _parse_parts(table: Mapping[str, Any], beside: Path | None) -> dict[str, Any
         parts["jointly"] = flag(table.get("jointly", False), "jointly")
     errors.raise_all()
     return parts
-
-
-def _parse_table(name: str, kind: type, table: Mapping[str, Any]) -> Any:
-    """Make the object of a table [name] of the job."""
-    known = catalogue.JOB_TABLES[name].fields
-    check_known(f"[{name}]", table, known)
-    check_types(known, f"[{name}]", table)
-    return kind(**table)
 
 
 def _parse_source(table: Mapping[str, Any], beside: Path | None) -> Source:
@@ -219,3 +211,11 @@ def _parse_component(
             for parameter, value in entry.items()
         }
     )
+
+
+def _parse_table(name: str, kind: type, table: Mapping[str, Any]) -> Any:
+    """Make the object of a table [name] of the job."""
+    known = catalogue.JOB_TABLES[name].fields
+    check_known(f"[{name}]", table, known)
+    check_types(known, f"[{name}]", table)
+    return kind(**table)

@@ -25,6 +25,12 @@ from reticent.labels.cover import LabelCover, join_boxes, make_cover, place_valu
 from reticent.labels.range_ends import RangeEnds, find_range_ends
 
 PAIRS_PER_BLOCK = 100_000  # pairs whose values are held together
+POINTS_PER_CHUNK = 256  # points looked at together
+POINTS_AT_ONCE = 1 << 17
+PAIRS_AT_ONCE = 4_000_000
+MIN_PAIRS_LISTED = 20_000_000
+MAX_LISTED_SHARE_DIVISOR = 16
+"""Pairs of a point and a box that meet are listed if they are at most one in so many of all pairs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,14 +79,6 @@ class PointBoxPairs:
         box = box[is_near]
         total_density = np.bincount(point, weights=density[box], minlength=len(people))
         return point, box, density[box] / total_density[point] * people[point]
-
-
-POINTS_PER_CHUNK = 256  # points looked at together
-POINTS_AT_ONCE = 1 << 17
-PAIRS_AT_ONCE = 4_000_000
-MIN_PAIRS_LISTED = 20_000_000
-MAX_LISTED_SHARE_DIVISOR = 16
-"""Pairs of a point and a box that meet are listed if they are at most one in so many of all pairs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,14 +298,6 @@ def build_boxes(
     return Boxes(covers, np.ascontiguousarray(unique.T), np.cumsum(counts, axis=1), ends, tuple(labels))
 
 
-def _encode_labels(labels: pl.Series) -> tuple[np.ndarray, list[str | None]]:
-    """Return the code of each row's label, and the labels."""
-    distinct = labels.unique(maintain_order=True)
-    number = pl.DataFrame({"label": distinct, "number": np.arange(len(distinct))})
-    rows = pl.DataFrame({"label": labels}).join(number, on="label", how="left", nulls_equal=True, maintain_order="left")
-    return rows["number"].to_numpy(), distinct.to_list()
-
-
 def find_covers(
     entries: Sequence[ColumnEntry],
     cells: Cells,
@@ -328,34 +318,6 @@ def list_range_ends(
         find_range_ends(entry, column_labels, _list_texts(domain), foreign=foreign)
         for entry, domain, column_labels in columns
     )
-
-
-def _list_texts(domain: Domain) -> pl.Series:
-    return pl.Series(domain.name, [*domain.texts, *([None] if domain.null else [])], dtype=pl.String)
-
-
-def _find_cover(
-    entry: ColumnEntry, domain: Domain, labels: list[str | None], foreign: bool, others: bool
-) -> LabelCover:
-    """Find what the labels cover, in the domain's own codes."""
-    texts = _list_texts(domain)
-    try:
-        placed = place_values(entry, labels, texts, foreign=foreign)
-    except (ValueError, RecursionError):  # UnreadableLabel, or quoted and no JSON
-        raise BundleDamaged(f"A label of column {domain.name!r} names no value of the source.") from None
-    order = np.argsort(placed.codes, kind="stable")  # several values may stand at one place: beyond a declared top
-    places = placed.codes[order]
-    covered = [np.sort(order[_find_held_places(places, label_places)]) for label_places in placed.covered]
-    if not foreign and not others and not all(len(codes) for codes in covered):
-        raise BundleDamaged(f"A label of column {domain.name!r} names no value of the source.")
-    return make_cover(covered, domain.size)
-
-
-def _find_held_places(places: np.ndarray, wanted: np.ndarray) -> np.ndarray | slice:
-    """Return which of the sorted places are among the sorted `held` ones."""
-    if len(wanted) and wanted[-1] - wanted[0] + 1 == len(wanted):
-        return slice(np.searchsorted(places, wanted[0]), np.searchsorted(places, wanted[-1], "right"))
-    return np.isin(places, wanted)
 
 
 @dataclass(frozen=True, eq=False)
@@ -433,3 +395,39 @@ def encode_values(domain: Domain, series: pl.Series) -> np.ndarray:
             f"Column {domain.name!r} holds {pluralize(int((coded < 0).sum()), 'value')} that the source lacks."
         )
     return coded
+
+
+def _encode_labels(labels: pl.Series) -> tuple[np.ndarray, list[str | None]]:
+    """Return the code of each row's label, and the labels."""
+    distinct = labels.unique(maintain_order=True)
+    number = pl.DataFrame({"label": distinct, "number": np.arange(len(distinct))})
+    rows = pl.DataFrame({"label": labels}).join(number, on="label", how="left", nulls_equal=True, maintain_order="left")
+    return rows["number"].to_numpy(), distinct.to_list()
+
+
+def _find_cover(
+    entry: ColumnEntry, domain: Domain, labels: list[str | None], foreign: bool, others: bool
+) -> LabelCover:
+    """Find what the labels cover, in the domain's own codes."""
+    texts = _list_texts(domain)
+    try:
+        placed = place_values(entry, labels, texts, foreign=foreign)
+    except (ValueError, RecursionError):  # UnreadableLabel, or quoted and no JSON
+        raise BundleDamaged(f"A label of column {domain.name!r} names no value of the source.") from None
+    order = np.argsort(placed.codes, kind="stable")  # several values may stand at one place: beyond a declared top
+    places = placed.codes[order]
+    covered = [np.sort(order[_find_held_places(places, label_places)]) for label_places in placed.covered]
+    if not foreign and not others and not all(len(codes) for codes in covered):
+        raise BundleDamaged(f"A label of column {domain.name!r} names no value of the source.")
+    return make_cover(covered, domain.size)
+
+
+def _list_texts(domain: Domain) -> pl.Series:
+    return pl.Series(domain.name, [*domain.texts, *([None] if domain.null else [])], dtype=pl.String)
+
+
+def _find_held_places(places: np.ndarray, wanted: np.ndarray) -> np.ndarray | slice:
+    """Return which of the sorted places are among the sorted `held` ones."""
+    if len(wanted) and wanted[-1] - wanted[0] + 1 == len(wanted):
+        return slice(np.searchsorted(places, wanted[0]), np.searchsorted(places, wanted[-1], "right"))
+    return np.isin(places, wanted)

@@ -174,6 +174,93 @@ def join_boxes(covers: Sequence[LabelCover], boxes: np.ndarray, points: np.ndarr
     return CoveredRegions(order, *parts)
 
 
+@dataclass(frozen=True, eq=False)
+class PlacedValues:
+    """Values of a column as codes: known ones in the column's order, then the null, then one for each unexplained value."""
+
+    codes: np.ndarray  # of each value given
+    size: int
+    covered: list[np.ndarray]  # the sorted codes under each label
+
+    @property
+    def cover(self) -> LabelCover:
+        return make_cover(self.covered, self.size)
+
+
+def place_values(
+    entry: ColumnEntry, labels: Sequence[str | None], values: pl.Series, *, foreign: bool = False
+) -> PlacedValues:
+    """Place the distinct values of a table's column, with what each label of the published column covers of them."""
+    entry = rebuild_hierarchy(entry, values)
+    entry = _declare_values(entry, labels, values) if foreign else entry
+    column = make_scale(entry, labels, foreign=foreign)
+    extents = column.read(labels)
+    places = find_places(column, entry, values)
+    known = sorted({place for place in places if place is not None})
+    code = {place: i for i, place in enumerate(known)}
+    size = len(known) + 1
+    codes = np.empty(len(values), np.int64)
+    for i, (place, value) in enumerate(zip(places, values.to_list(), strict=True)):
+        if place is not None:
+            codes[i] = code[place]
+        elif value is None:
+            codes[i] = len(known)
+        else:
+            codes[i], size = size, size + 1
+    return PlacedValues(codes, size, [_find_covered_codes(extent, known, code, size) for extent in extents])
+
+
+def rebuild_hierarchy(entry: ColumnEntry, values: pl.Series, rows: Sequence[int] | None = None) -> ColumnEntry:
+    """Rebuild a column's hierarchy that was built from data: a manifest holds only as much of it as is published.
+
+    `rows` are the counts of the values; 1 each where None.
+    """
+    if entry.built is None:
+        return entry
+    return entry.with_changes(hierarchy=build(entry.built, values, rows, name=entry.name).rows(), built=None)
+
+
+def find_places(column: Scale, entry: ColumnEntry, values: pl.Series) -> list[Any]:
+    """Return positions on a line, or leaf numbers in a tree; None for null and for values unknown to the schema."""
+    if values.dtype == pl.Boolean and isinstance(column, LineScale) and column.kind == "numeric":
+        values = values.cast(pl.Int8)
+    if values.dtype.is_float():  # what is not a number is missing
+        values = values.fill_nan(None)
+    texts = values.cast(pl.String).to_list()
+    if not isinstance(column, LineScale):
+        return [None if text is None else column.leaf.get(text) for text in texts]
+    if values.dtype.is_temporal():
+        texts = (values if values.dtype == pl.Date else values.dt.to_string("iso")).cast(pl.String).to_list()
+    if column.kind != "ordinal":
+        texts = [None if text is None else text.strip() for text in texts]
+    present = [text for text in texts if text is not None]
+    try:
+        found = dict(zip(present, column.positions(present), strict=True))
+    except UnreadableLabel:
+        found = {text: _find_place(column, text) for text in present}
+    bottom, top = (None if end is None else column.positions([str(end)])[0] for end in (entry.bottom, entry.top))
+    return [
+        None if text is None or found[text] is None else _clamp_to_coded_ends(found[text], bottom, top)
+        for text in texts
+    ]
+
+
+def mask_beyond_ends(entry: ColumnEntry, values: pl.Series) -> pl.Series:
+    """Find values that lie beyond a declared top or bottom, and so must not be published."""
+    column = make_scale(entry, [])
+    if not isinstance(column, LineScale) or (entry.top is None and entry.bottom is None):
+        return pl.Series([False] * len(values), dtype=pl.Boolean)
+    uncoded_entry = entry.with_changes(top=None, bottom=None)
+    place_pairs = zip(find_places(column, uncoded_entry, values), find_places(column, entry, values), strict=True)
+    return pl.Series([free_place != coded_place for free_place, coded_place in place_pairs], dtype=pl.Boolean)
+
+
+def _expand_ranges(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """Concatenate starts[0] .. starts[0] + lengths[0], starts[1] .. and so on."""
+    offsets = np.append(0, np.cumsum(lengths))
+    return np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)
+
+
 def _bound_nodes(
     points: np.ndarray, order: np.ndarray, starts: np.ndarray, stops: np.ndarray, node: np.ndarray, box: np.ndarray
 ) -> tuple[np.ndarray, ...]:
@@ -185,12 +272,6 @@ def _bound_nodes(
     offsets = np.append(0, np.cumsum(lengths))[:-1]
     inside = points[order[_expand_ranges(starts, lengths)]]
     return order, starts, stops, np.minimum.reduceat(inside, offsets), np.maximum.reduceat(inside, offsets), node, box
-
-
-def _expand_ranges(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """Concatenate starts[0] .. starts[0] + lengths[0], starts[1] .. and so on."""
-    offsets = np.append(0, np.cumsum(lengths))
-    return np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)
 
 
 def _split_nodes(
@@ -238,42 +319,6 @@ def _split_nodes(
     )
 
 
-@dataclass(frozen=True, eq=False)
-class PlacedValues:
-    """Values of a column as codes: known ones in the column's order, then the null, then one for each unexplained value."""
-
-    codes: np.ndarray  # of each value given
-    size: int
-    covered: list[np.ndarray]  # the sorted codes under each label
-
-    @property
-    def cover(self) -> LabelCover:
-        return make_cover(self.covered, self.size)
-
-
-def place_values(
-    entry: ColumnEntry, labels: Sequence[str | None], values: pl.Series, *, foreign: bool = False
-) -> PlacedValues:
-    """Place the distinct values of a table's column, with what each label of the published column covers of them."""
-    entry = rebuild_hierarchy(entry, values)
-    entry = _declare_values(entry, labels, values) if foreign else entry
-    column = make_scale(entry, labels, foreign=foreign)
-    extents = column.read(labels)
-    places = find_places(column, entry, values)
-    known = sorted({place for place in places if place is not None})
-    code = {place: i for i, place in enumerate(known)}
-    size = len(known) + 1
-    codes = np.empty(len(values), np.int64)
-    for i, (place, value) in enumerate(zip(places, values.to_list(), strict=True)):
-        if place is not None:
-            codes[i] = code[place]
-        elif value is None:
-            codes[i] = len(known)
-        else:
-            codes[i], size = size, size + 1
-    return PlacedValues(codes, size, [_find_covered_codes(extent, known, code, size) for extent in extents])
-
-
 def _declare_values(entry: ColumnEntry, labels: Sequence[str | None], values: pl.Series) -> ColumnEntry:
     """Treat labels of another tool's column as values where the other table holds the very same text.
 
@@ -291,64 +336,6 @@ def _declare_values(entry: ColumnEntry, labels: Sequence[str | None], values: pl
     return entry.with_changes(values=sorted((held | members) - {ANY_LABEL}))
 
 
-def rebuild_hierarchy(entry: ColumnEntry, values: pl.Series, rows: Sequence[int] | None = None) -> ColumnEntry:
-    """Rebuild a column's hierarchy that was built from data: a manifest holds only as much of it as is published.
-
-    `rows` are the counts of the values; 1 each where None.
-    """
-    if entry.built is None:
-        return entry
-    return entry.with_changes(hierarchy=build(entry.built, values, rows, name=entry.name).rows(), built=None)
-
-
-def find_places(column: Scale, entry: ColumnEntry, values: pl.Series) -> list[Any]:
-    """Return positions on a line, or leaf numbers in a tree; None for null and for values unknown to the schema."""
-    if values.dtype == pl.Boolean and isinstance(column, LineScale) and column.kind == "numeric":
-        values = values.cast(pl.Int8)
-    if values.dtype.is_float():  # what is not a number is missing
-        values = values.fill_nan(None)
-    texts = values.cast(pl.String).to_list()
-    if not isinstance(column, LineScale):
-        return [None if text is None else column.leaf.get(text) for text in texts]
-    if values.dtype.is_temporal():
-        texts = (values if values.dtype == pl.Date else values.dt.to_string("iso")).cast(pl.String).to_list()
-    if column.kind != "ordinal":
-        texts = [None if text is None else text.strip() for text in texts]
-    present = [text for text in texts if text is not None]
-    try:
-        found = dict(zip(present, column.positions(present), strict=True))
-    except UnreadableLabel:
-        found = {text: _find_place(column, text) for text in present}
-    bottom, top = (None if end is None else column.positions([str(end)])[0] for end in (entry.bottom, entry.top))
-    return [
-        None if text is None or found[text] is None else _clamp_to_coded_ends(found[text], bottom, top)
-        for text in texts
-    ]
-
-
-def _clamp_to_coded_ends(place: Any, bottom: Any, top: Any) -> Any:
-    """Return the place at which a value is published: the bound, if it lies beyond a declared top or bottom."""
-    place = place if top is None else min(place, top)
-    return place if bottom is None else max(place, bottom)
-
-
-def mask_beyond_ends(entry: ColumnEntry, values: pl.Series) -> pl.Series:
-    """Find values that lie beyond a declared top or bottom, and so must not be published."""
-    column = make_scale(entry, [])
-    if not isinstance(column, LineScale) or (entry.top is None and entry.bottom is None):
-        return pl.Series([False] * len(values), dtype=pl.Boolean)
-    uncoded_entry = entry.with_changes(top=None, bottom=None)
-    place_pairs = zip(find_places(column, uncoded_entry, values), find_places(column, entry, values), strict=True)
-    return pl.Series([free_place != coded_place for free_place, coded_place in place_pairs], dtype=pl.Boolean)
-
-
-def _find_place(column: LineScale, text: str) -> Any:
-    try:
-        return column.positions([text])[0]
-    except UnreadableLabel:
-        return None
-
-
 def _find_covered_codes(extent: Extent, known: list[Any], code: Mapping[Any, int], size: int) -> np.ndarray:
     if extent.form == "any":
         return np.arange(size)
@@ -363,3 +350,16 @@ def _find_covered_codes(extent: Extent, known: list[Any], code: Mapping[Any, int
     if isinstance(extent.leaves, range):
         return np.arange(bisect_left(known, extent.leaves[0]), bisect_right(known, extent.leaves[-1]))
     return np.array(sorted(code[leaf] for leaf in extent.leaves if leaf in code), np.int64)
+
+
+def _find_place(column: LineScale, text: str) -> Any:
+    try:
+        return column.positions([text])[0]
+    except UnreadableLabel:
+        return None
+
+
+def _clamp_to_coded_ends(place: Any, bottom: Any, top: Any) -> Any:
+    """Return the place at which a value is published: the bound, if it lies beyond a declared top or bottom."""
+    place = place if top is None else min(place, top)
+    return place if bottom is None else max(place, bottom)

@@ -127,24 +127,6 @@ def _encode_people(column: LabelledColumn, people: pl.Series | None) -> tuple[li
     return known, np.array(codes, np.int64)[value_index]
 
 
-def _list_ends(extents: Sequence[Extent]) -> list[Any]:
-    return sorted({end for extent in extents if extent.form == "range" for end in (extent.lower, extent.upper)})
-
-
-def _find_line_spans(extents: Sequence[Extent], known: list[Any]) -> np.ndarray:
-    """Return (first code, last code, -1) of each label of a line."""
-    spans = np.full((len(extents), 3), -1, np.int64)
-    null = len(known)
-    for label_index, extent in enumerate(extents):
-        if extent.form == "any":
-            spans[label_index, :2] = 0, null + 1
-        elif extent.form == "null":
-            spans[label_index, :2] = null, null
-        else:
-            spans[label_index, :2] = bisect_left(known, extent.lower), bisect_right(known, extent.upper) - 1
-    return spans
-
-
 def _find_leaf_spans(extents: LeafExtents, null: int, sets: list[LeafExtents]) -> np.ndarray:
     """Return (first code, last code, row of `sets` or -1) of each label of a tree.
 
@@ -162,6 +144,20 @@ def _find_leaf_spans(extents: LeafExtents, null: int, sets: list[LeafExtents]) -
     return spans
 
 
+def _find_line_spans(extents: Sequence[Extent], known: list[Any]) -> np.ndarray:
+    """Return (first code, last code, -1) of each label of a line."""
+    spans = np.full((len(extents), 3), -1, np.int64)
+    null = len(known)
+    for label_index, extent in enumerate(extents):
+        if extent.form == "any":
+            spans[label_index, :2] = 0, null + 1
+        elif extent.form == "null":
+            spans[label_index, :2] = null, null
+        else:
+            spans[label_index, :2] = bisect_left(known, extent.lower), bisect_right(known, extent.upper) - 1
+    return spans
+
+
 def _make_membership_table(sets: Sequence[LeafExtents], codes: int) -> np.ndarray:
     """Return (sets, codes): 1 where a set holds a code."""
     member = np.zeros((max(sum(map(len, sets)), 1), codes + 2), np.uint8)
@@ -170,3 +166,7 @@ def _make_membership_table(sets: Sequence[LeafExtents], codes: int) -> np.ndarra
         member[begin + extents.label, extents.leaves] = 1
         begin += len(extents)
     return member
+
+
+def _list_ends(extents: Sequence[Extent]) -> list[Any]:
+    return sorted({end for extent in extents if extent.form == "range" for end in (extent.lower, extent.upper)})

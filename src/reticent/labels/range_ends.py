@@ -41,27 +41,6 @@ def parse_bounds(labels: pl.Series, column: ColumnEntry) -> tuple[pl.Series, pl.
     return _name_bounds(ends_by_side[0], ends_by_side[1], column)
 
 
-def _find_node_ends(column: ColumnEntry, labels: pl.Series) -> dict[str, tuple[str, str]]:
-    """Return the ends of labels that are nodes of a steward's hierarchy over numbers: `20-29`, or `2` for a decade."""
-    if not column.hierarchy or column.type != "numeric":
-        return {}
-    line = make_scale(column, labels.to_list())
-    assert isinstance(line, LineScale)
-    return {
-        label: (str(line.named[label].lower), str(line.named[label].upper)) for label in labels if label in line.named
-    }
-
-
-def _join_columns(parts: list[pl.Series]) -> pl.DataFrame:
-    names = [part.name for part in parts]
-    if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise RequestError(
-            f"The release has {pluralize(len(twice), 'column')} named as the ends of another would be: {quote_list(twice)}.",
-            attempt="frame() without bounds.",
-        )
-    return pl.DataFrame(parts)
-
-
 def add_label_bounds(frame: pl.DataFrame, manifest: Manifest) -> pl.DataFrame:
     """Add `age_lower` and `age_upper` after each range column (here `age`)."""
     parts: list[pl.Series] = []
@@ -85,17 +64,6 @@ def add_value_bounds(frame: pl.DataFrame, manifest: Manifest) -> pl.DataFrame:
         if name in kinds and kinds[name].type != "categorical":
             parts += _name_bounds(frame[name], frame[name], kinds[name])
     return _join_columns(parts)
-
-
-def _name_bounds(lower: pl.Series, upper: pl.Series, column: ColumnEntry) -> tuple[pl.Series, pl.Series]:
-    return (
-        _hide_coded_end(lower, column.bottom, column).alias(f"{column.name}_lower"),
-        _hide_coded_end(upper, column.top, column).alias(f"{column.name}_upper"),
-    )
-
-
-def _hide_coded_end(ends: pl.Series, hidden: object, column: ColumnEntry) -> pl.Series:
-    return ends if hidden is None else ends.set(ends == parse_texts([str(hidden)], column.dtype)[0], None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,6 +110,34 @@ def find_range_ends(
     return ends
 
 
+def _find_node_ends(column: ColumnEntry, labels: pl.Series) -> dict[str, tuple[str, str]]:
+    """Return the ends of labels that are nodes of a steward's hierarchy over numbers: `20-29`, or `2` for a decade."""
+    if not column.hierarchy or column.type != "numeric":
+        return {}
+    line = make_scale(column, labels.to_list())
+    assert isinstance(line, LineScale)
+    return {
+        label: (str(line.named[label].lower), str(line.named[label].upper)) for label in labels if label in line.named
+    }
+
+
+def _name_bounds(lower: pl.Series, upper: pl.Series, column: ColumnEntry) -> tuple[pl.Series, pl.Series]:
+    return (
+        _hide_coded_end(lower, column.bottom, column).alias(f"{column.name}_lower"),
+        _hide_coded_end(upper, column.top, column).alias(f"{column.name}_upper"),
+    )
+
+
+def _join_columns(parts: list[pl.Series]) -> pl.DataFrame:
+    names = [part.name for part in parts]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise RequestError(
+            f"The release has {pluralize(len(twice), 'column')} named as the ends of another would be: {quote_list(twice)}.",
+            attempt="frame() without bounds.",
+        )
+    return pl.DataFrame(parts)
+
+
 def _is_unpadded(entry: ColumnEntry, extent: Extent) -> bool:
     """Tell whether a range is so narrow that no narrower one was padded to it.
 
@@ -149,3 +145,7 @@ def _is_unpadded(entry: ColumnEntry, extent: Extent) -> bool:
     """
     how = LabelOptions.parse(entry.labels) if entry.labels is not None else None
     return how is not None and how.share is not None and how.find_max_pad(int(extent.upper - extent.lower) - 1, 1) == 0
+
+
+def _hide_coded_end(ends: pl.Series, hidden: object, column: ColumnEntry) -> pl.Series:
+    return ends if hidden is None else ends.set(ends == parse_texts([str(hidden)], column.dtype)[0], None)

@@ -29,6 +29,16 @@ from reticent.data.hierarchy import Hierarchy
 from reticent.data.parsing import parse_texts
 from reticent.format.manifest import ColumnEntry, build_cached_tree
 
+LEAVES_FORM = 0
+ANY_FORM = 1
+MISSING_FORM = 2
+_NUMBER_PATTERN = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+_INTERVAL_PATTERN = re.compile(
+    rf"([\[\](])?\s*({_NUMBER_PATTERN})\s*(?:,|;|-|–|~|\.\.|\bto\b)\s*({_NUMBER_PATTERN})\s*([\]\[)])?"
+)
+_HALF_LINE_PATTERN = re.compile(rf"(<=|>=|<|>|≤|≥)\s*({_NUMBER_PATTERN})")
+_ASCII_COMPARISONS = {"≤": "<=", "≥": ">="}
+
 
 class UnreadableLabel(ValueError):
     """Raised for a label that the column's schema does not explain.
@@ -165,11 +175,6 @@ class TreeScale:
         return level, int(tree.first[node]), int(tree.last[node])
 
 
-LEAVES_FORM = 0
-ANY_FORM = 1
-MISSING_FORM = 2
-
-
 @dataclass(frozen=True, eq=False)
 class LeafExtents(Sequence[Extent]):
     """Extents of labels: `form` of each (LEAVES_FORM, ANY_FORM or MISSING_FORM), and all leaves in one array.
@@ -229,37 +234,6 @@ def read_leaf_extents(tree: TreeScale, labels: pl.Series) -> LeafExtents:
         key = key[np.diff(key, prepend=-1) > 0]
     counts = np.bincount(key // width, minlength=len(labels))
     return LeafExtents(form, np.append(0, np.cumsum(counts)), key % width)
-
-
-def _read_plain_sets(tree: TreeScale, labels: pl.Series) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Read the sets that name leaves without quotes.
-
-    Returns (label, leaf) of every member, and the labels that are no such sets.
-    """
-    texts = labels.cast(pl.String)
-    plain = texts.str.starts_with("{") & texts.str.ends_with("}") & ~texts.str.contains('"', literal=True)
-    plain = plain.fill_null(False) & (not tree.foreign)
-    set_labels = np.flatnonzero(plain.to_numpy())
-    if not len(set_labels):
-        return set_labels, set_labels, np.arange(len(labels))
-    members = texts.gather(set_labels).str.strip_prefix("{").str.strip_suffix("}").str.split(", ")
-    owner = np.repeat(np.arange(len(set_labels)), members.list.len().to_numpy())
-    leaf_codes = members.explode().cast(pl.Enum(list(tree.leaf)), strict=False).to_physical()
-    number = np.fromiter(tree.leaf.values(), np.int64, len(tree.leaf))
-    is_leaf = leaf_codes.is_not_null().to_numpy()
-    has_leaves_only = np.bincount(owner[~is_leaf], minlength=len(set_labels)) == 0
-    is_read = is_leaf & has_leaves_only[owner]
-    is_other = np.ones(len(labels), bool)
-    is_other[set_labels[has_leaves_only]] = False
-    return set_labels[owner[is_read]], number[leaf_codes.to_numpy()[is_read].astype(np.int64)], np.flatnonzero(is_other)
-
-
-_NUMBER_PATTERN = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
-_INTERVAL_PATTERN = re.compile(
-    rf"([\[\](])?\s*({_NUMBER_PATTERN})\s*(?:,|;|-|–|~|\.\.|\bto\b)\s*({_NUMBER_PATTERN})\s*([\]\[)])?"
-)
-_HALF_LINE_PATTERN = re.compile(rf"(<=|>=|<|>|≤|≥)\s*({_NUMBER_PATTERN})")
-_ASCII_COMPARISONS = {"≤": "<=", "≥": ">="}
 
 
 @dataclass(frozen=True, eq=False)
@@ -377,16 +351,6 @@ class HierarchyBand:
     height: float
 
 
-def _find_ordered_place(places: Mapping[str, int], text: str) -> int:
-    try:
-        return places[text]
-    except KeyError:
-        raise UnreadableLabel("an ordered value") from None
-
-
-Scale = LineScale | TreeScale
-
-
 def make_scale(column: ColumnEntry, labels: Iterable[str | None] = (), *, foreign: bool = False) -> Scale:
     """Make the scale of a column from its manifest entry.
 
@@ -414,27 +378,43 @@ def make_scale(column: ColumnEntry, labels: Iterable[str | None] = (), *, foreig
     return replace(line, span=span, bands=[_clip_band(band, span) for band in line.bands] if span else line.bands)
 
 
-def _list_bands(line: LineScale, tree: Hierarchy) -> list[HierarchyBand]:
-    """List every node above the leaves, the lowest first; in a release each leaf's own label comes before them."""
-    place = line.positions([leaf.strip() for leaf in tree.leaves])
-    top = max(tree.height, 1)
-    bands = (
-        []
-        if line.foreign
-        else [HierarchyBand(leaf, position, position, 0.0) for leaf, position in zip(tree.leaves, place, strict=True)]
-    )
-    for level in range(1, tree.height + 1):
-        for node in dict.fromkeys(tree.paths[:, level].tolist()):
-            node_places = place[tree.first[node] : tree.last[node] + 1]
-            bands.append(HierarchyBand(tree.labels[node], min(node_places), max(node_places), level / top))
-    return bands
+def list_named_values(label: str, foreign: bool) -> tuple[str, ...]:
+    """List the values that a label of a column without a hierarchy names."""
+    form, texts = parse_third_party_label(label) if foreign else parse_label(label)
+    return (label,) if foreign and form != "set" else texts
 
 
-def _clip_band(band: HierarchyBand, span: tuple[Any, Any]) -> HierarchyBand:
-    """Clip a band to the column's domain: a hierarchy may have leaves beyond it, which nobody can be confused with."""
-    low = max(band.lower, span[0])
-    high = min(band.upper, span[1])
-    return replace(band, lower=low, upper=high) if low <= high else band
+def _read_plain_sets(tree: TreeScale, labels: pl.Series) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Read the sets that name leaves without quotes.
+
+    Returns (label, leaf) of every member, and the labels that are no such sets.
+    """
+    texts = labels.cast(pl.String)
+    plain = texts.str.starts_with("{") & texts.str.ends_with("}") & ~texts.str.contains('"', literal=True)
+    plain = plain.fill_null(False) & (not tree.foreign)
+    set_labels = np.flatnonzero(plain.to_numpy())
+    if not len(set_labels):
+        return set_labels, set_labels, np.arange(len(labels))
+    members = texts.gather(set_labels).str.strip_prefix("{").str.strip_suffix("}").str.split(", ")
+    owner = np.repeat(np.arange(len(set_labels)), members.list.len().to_numpy())
+    leaf_codes = members.explode().cast(pl.Enum(list(tree.leaf)), strict=False).to_physical()
+    number = np.fromiter(tree.leaf.values(), np.int64, len(tree.leaf))
+    is_leaf = leaf_codes.is_not_null().to_numpy()
+    has_leaves_only = np.bincount(owner[~is_leaf], minlength=len(set_labels)) == 0
+    is_read = is_leaf & has_leaves_only[owner]
+    is_other = np.ones(len(labels), bool)
+    is_other[set_labels[has_leaves_only]] = False
+    return set_labels[owner[is_read]], number[leaf_codes.to_numpy()[is_read].astype(np.int64)], np.flatnonzero(is_other)
+
+
+def _find_ordered_place(places: Mapping[str, int], text: str) -> int:
+    try:
+        return places[text]
+    except KeyError:
+        raise UnreadableLabel("an ordered value") from None
+
+
+Scale = LineScale | TreeScale
 
 
 def _make_tree_scale(column: ColumnEntry, labels: Iterable[str | None], foreign: bool) -> TreeScale:
@@ -462,7 +442,24 @@ def _make_tree_scale(column: ColumnEntry, labels: Iterable[str | None], foreign:
     )
 
 
-def list_named_values(label: str, foreign: bool) -> tuple[str, ...]:
-    """List the values that a label of a column without a hierarchy names."""
-    form, texts = parse_third_party_label(label) if foreign else parse_label(label)
-    return (label,) if foreign and form != "set" else texts
+def _list_bands(line: LineScale, tree: Hierarchy) -> list[HierarchyBand]:
+    """List every node above the leaves, the lowest first; in a release each leaf's own label comes before them."""
+    place = line.positions([leaf.strip() for leaf in tree.leaves])
+    top = max(tree.height, 1)
+    bands = (
+        []
+        if line.foreign
+        else [HierarchyBand(leaf, position, position, 0.0) for leaf, position in zip(tree.leaves, place, strict=True)]
+    )
+    for level in range(1, tree.height + 1):
+        for node in dict.fromkeys(tree.paths[:, level].tolist()):
+            node_places = place[tree.first[node] : tree.last[node] + 1]
+            bands.append(HierarchyBand(tree.labels[node], min(node_places), max(node_places), level / top))
+    return bands
+
+
+def _clip_band(band: HierarchyBand, span: tuple[Any, Any]) -> HierarchyBand:
+    """Clip a band to the column's domain: a hierarchy may have leaves beyond it, which nobody can be confused with."""
+    low = max(band.lower, span[0])
+    high = min(band.upper, span[1])
+    return replace(band, lower=low, upper=high) if low <= high else band

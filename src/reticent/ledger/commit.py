@@ -88,49 +88,6 @@ def commit(
     return record
 
 
-def _make_entry(
-    ledger: Ledger, staged: Path, target: Path, rows: CountedRows, key: bytes
-) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """Make a release's line, and the sketches of its rows and of all batches' rows that the ledger lacks."""
-    content = rows.hash_values(key).content
-    entry: dict[str, Any] = {
-        "release": target.name,
-        "folder": str(target.resolve().parent),
-        "digest": compute_release_digest(staged),
-        "at": datetime.now(UTC).isoformat(timespec="seconds"),
-        "content": content.mark,
-        "rows": content.rows,
-        "columns": list(content.columns),
-    }
-    contents = {content.mark: content}
-    if ledger.batch is not None:
-        all_content = ledger.batch.all_rows.hash_values(key).content
-        contents[all_content.mark] = all_content
-        entry |= {"publication": ledger.batch.publication, "whole": all_content.mark}
-    folder = ledger.folder / SKETCHES_FOLDER
-    sketches = {mark: pack_sketch(lacking) for mark, lacking in contents.items() if not (folder / mark).exists()}
-    return entry, sketches
-
-
-def _make_intent(ledger: Ledger, staged: Path, target: Path, entry: dict[str, Any], marks: list[str]) -> CommitIntent:
-    """Describe what is about to be committed; `marks` are those of sketches that the ledger lacks."""
-    notes = resolve_notes_folder(target) if ledger.batch is None else ledger.batch.notes / target.name
-    ledger_file = ledger.folder / LEDGER_FILE
-    device, inode = staging.get_staged_identity(staged)
-    return CommitIntent(
-        target=os.path.abspath(target),
-        staged=os.path.abspath(staged),
-        notes=os.path.abspath(notes),
-        made=[os.path.abspath(folder) for folder in notes.parents if not folder.exists()],
-        size=ledger_file.stat().st_size if ledger_file.exists() else 0,
-        sketches=marks,
-        entry=entry,
-        batches="" if ledger.batch is None else str(ledger.batch.target.resolve()),
-        device=device,
-        inode=inode,
-    )
-
-
 def commit_journaled(
     ledger: Path, intent: CommitIntent, notes: Mapping[str, bytes | str], sketches: Mapping[str, bytes]
 ) -> None:
@@ -200,6 +157,49 @@ def place_copy(staged: Path, target: Path, force: bool) -> None:
         require_target_free(target, force)
         _place_release(staged, target)
         staging.discard_staged(staged)
+
+
+def _make_entry(
+    ledger: Ledger, staged: Path, target: Path, rows: CountedRows, key: bytes
+) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """Make a release's line, and the sketches of its rows and of all batches' rows that the ledger lacks."""
+    content = rows.hash_values(key).content
+    entry: dict[str, Any] = {
+        "release": target.name,
+        "folder": str(target.resolve().parent),
+        "digest": compute_release_digest(staged),
+        "at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "content": content.mark,
+        "rows": content.rows,
+        "columns": list(content.columns),
+    }
+    contents = {content.mark: content}
+    if ledger.batch is not None:
+        all_content = ledger.batch.all_rows.hash_values(key).content
+        contents[all_content.mark] = all_content
+        entry |= {"publication": ledger.batch.publication, "whole": all_content.mark}
+    folder = ledger.folder / SKETCHES_FOLDER
+    sketches = {mark: pack_sketch(lacking) for mark, lacking in contents.items() if not (folder / mark).exists()}
+    return entry, sketches
+
+
+def _make_intent(ledger: Ledger, staged: Path, target: Path, entry: dict[str, Any], marks: list[str]) -> CommitIntent:
+    """Describe what is about to be committed; `marks` are those of sketches that the ledger lacks."""
+    notes = resolve_notes_folder(target) if ledger.batch is None else ledger.batch.notes / target.name
+    ledger_file = ledger.folder / LEDGER_FILE
+    device, inode = staging.get_staged_identity(staged)
+    return CommitIntent(
+        target=os.path.abspath(target),
+        staged=os.path.abspath(staged),
+        notes=os.path.abspath(notes),
+        made=[os.path.abspath(folder) for folder in notes.parents if not folder.exists()],
+        size=ledger_file.stat().st_size if ledger_file.exists() else 0,
+        sketches=marks,
+        entry=entry,
+        batches="" if ledger.batch is None else str(ledger.batch.target.resolve()),
+        device=device,
+        inode=inode,
+    )
 
 
 def _place_release(staged: Path, target: Path) -> None:

@@ -49,6 +49,12 @@ from reticent.exact_arithmetic import MAX_EXACT_INTEGER
 
 _NUMBER_PATTERN = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?")
 _MOMENT_PATTERN = re.compile(r"(\d{4}-\d{2}-\d{2})[ T](\d{2}:\d{2})(:\d{2})?(\.\d+)?")
+SAMPLE_SIZE = 1024  # combinations kept of each table
+_COUNT_COLUMN = "\x00count"
+_BLOCK_WORDS = 1 << 14
+MIN_MISSED_ROWS = 20  # rows that strangers must miss for a likeness to mean anything
+_MAX_TURING_ROWS = 5  # up to so many rows the rate at which a combination is met is estimated by Good and Turing
+_MAX_POISSON_ROWS = 30  # up to so many rows its overlap is summed, beyond them it is taken as normal
 
 
 def canonicalize(values: pl.Series) -> list[str]:
@@ -74,18 +80,6 @@ def canonicalize_text(text: str) -> str:
     elif text.lower() in ("true", "false"):
         return text.lower()
     return text
-
-
-def _canonicalize_number(text: str) -> str:
-    if text.lstrip("+-").isdecimal():
-        return str(int(text)) if len(text) < 1000 else text
-    number = float(text)
-    return str(int(number)) if abs(number) < MAX_EXACT_INTEGER and number == int(number) else repr(number)
-
-
-SAMPLE_SIZE = 1024  # combinations kept of each table
-_COUNT_COLUMN = "\x00count"
-_BLOCK_WORDS = 1 << 14
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,18 +207,6 @@ class HashedRows:
         return TableFingerprint(names, self.rows, mark, hashes, counts, rate, *self.count_sizes(names))
 
 
-def _select_least_ranked(rank: np.ndarray, rows: int) -> tuple[np.ndarray, float]:
-    """Select the combinations of least rank; also return the least rank that was left out (from 0 to 1)."""
-    if len(rank) <= SAMPLE_SIZE:
-        return np.arange(len(rank)), np.inf
-    candidates = np.flatnonzero(rank < 2.0**65 * SAMPLE_SIZE / rows)  # about twice as many as are wanted
-    if len(candidates) <= SAMPLE_SIZE:
-        candidates = np.arange(len(rank))
-    candidates = candidates[np.argpartition(rank[candidates], SAMPLE_SIZE)[: SAMPLE_SIZE + 1]]
-    candidates = candidates[np.argsort(rank[candidates])]
-    return candidates[:SAMPLE_SIZE], float(rank[candidates[SAMPLE_SIZE]]) / 2.0**64
-
-
 def combine_hashes(columns: Iterable[np.ndarray]) -> np.ndarray:
     """Add hashes, column by column, modulo 2^64, and mix the sum (the finalizer of MurmurHash3).
 
@@ -242,63 +224,6 @@ def combine_hashes(columns: Iterable[np.ndarray]) -> np.ndarray:
         words *= np.uint64(0xC4CEB9FE1A85EC53)
         words ^= words >> np.uint64(33)
     return total
-
-
-def _hash_column(name: str, series: pl.Series, key: bytes) -> np.ndarray:
-    """Hash each entry's value under the column's name."""
-    start = hashlib.blake2b(name.strip().casefold().encode() + b"\0", key=key, digest_size=8)
-
-    def hashes(values: pl.Series) -> np.ndarray:
-        return np.frombuffer(b"".join(_hash_text(start, text) for text in canonicalize(values)), np.uint64)
-
-    missing = np.frombuffer(_hash_text(start, None), np.uint64)[0]
-    if isinstance(series.dtype, pl.Categorical | pl.Enum) or series.dtype.is_integer():
-        numbers = series.to_physical()
-        low: Any = numbers.min()  # whole numbers, or None
-        high: Any = numbers.max()
-        if low is not None and high - low < 4 * len(series) + 1024:
-            return _hash_by_number(
-                numbers, int(low), int(high), lambda positions: hashes(series.gather(positions)), missing
-            )
-    series = to_comparable(name, series)
-    values = series.unique().drop_nulls()
-    if not len(values):
-        return np.full(len(series), missing, np.uint64)
-    hash_by_value = pl.Series(hashes(values), dtype=pl.UInt64)
-    hashed = series.replace_strict(values, hash_by_value, default=None, return_dtype=pl.UInt64)
-    return hashed.fill_null(int(missing)).to_numpy()
-
-
-def _hash_by_number(
-    numbers: pl.Series, low: int, high: int, hashes: Callable[[np.ndarray], np.ndarray], missing: np.uint64
-) -> np.ndarray:
-    """Hash each entry of a column whose values are numbers close together, or are numbered."""
-    missing_place = high - low + 1
-    is_missing = numbers.is_null().to_numpy()
-    values = numbers.fill_null(low).to_numpy()
-    # The least is taken away first: numbers near 2^64 fit no signed word, and the one after the greatest fits none.
-    if numbers.dtype == pl.UInt64:
-        place = (values - np.uint64(low)).astype(np.int64)
-    else:
-        place = values.astype(np.int64) - low
-    place[is_missing] = missing_place
-    example = np.full(missing_place + 1, -1, np.int64)
-    example[place] = np.arange(len(place))
-    present = np.flatnonzero(example[:-1] >= 0)
-    table = np.full(missing_place + 1, missing, np.uint64)
-    table[present] = hashes(example[present])
-    return table[place]
-
-
-def _hash_text(start: hashlib.blake2b, text: str | None) -> bytes:
-    digest = start.copy()
-    digest.update(b"\0missing" if text is None else text.encode())
-    return digest.digest()
-
-
-MIN_MISSED_ROWS = 20  # rows that strangers must miss for a likeness to mean anything
-_MAX_TURING_ROWS = 5  # up to so many rows the rate at which a combination is met is estimated by Good and Turing
-_MAX_POISSON_ROWS = 30  # up to so many rows its overlap is summed, beyond them it is taken as normal
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,6 +256,84 @@ def measure_similarity(table: HashedRows, earlier: TableFingerprint) -> TableSim
     strangers = min(expected / smaller, 1.0)
     looked_at = len(earlier.counts) * smaller / earlier.rows if np.isfinite(earlier.rate) else smaller
     return TableSimilarity(share, strangers, looked_at * (1 - strangers) >= MIN_MISSED_ROWS)
+
+
+def pack_sketch(content: TableFingerprint) -> bytes:
+    rate = content.rate if np.isfinite(content.rate) else None
+    head = {
+        "columns": content.columns,
+        "rows": content.rows,
+        "rate": rate,
+        "sizes": content.sizes.tolist(),
+        "times": content.multiplicity.tolist(),
+    }
+    words = np.column_stack([content.hashes, content.counts.astype(np.uint64)])
+    return json.dumps(head).encode() + b"\n" + words.astype("<u8").tobytes()
+
+
+def read_sketch(folder: Path, mark: str) -> TableFingerprint:
+    """Read a stored fingerprint; raises OSError, or ValueError where the file is damaged."""
+    line, _, rest = (folder / mark).read_bytes().partition(b"\n")
+    try:
+        head = json.loads(line)
+        columns = tuple(head["columns"])
+        words = np.frombuffer(rest, "<u8").reshape(-1, len(columns) + 1)
+        sizes = np.array(head["sizes"], np.int64)
+        multiplicity = np.array(head["times"], np.int64)
+        rate = np.inf if head["rate"] is None else float(head["rate"])
+        rows = int(head["rows"])
+        counts = words[:, -1].astype(np.int64)
+    except (KeyError, TypeError, OverflowError) as error:
+        raise ValueError from error
+    if not columns or not all(isinstance(name, str) for name in columns):
+        raise ValueError
+    if not len(counts) or counts.min() < 1 or rows < 1 or rate <= 0 or int(sizes @ multiplicity) != rows:
+        raise ValueError
+    return TableFingerprint(columns, rows, mark, words[:, :-1], counts, rate, sizes, multiplicity)
+
+
+def _canonicalize_number(text: str) -> str:
+    if text.lstrip("+-").isdecimal():
+        return str(int(text)) if len(text) < 1000 else text
+    number = float(text)
+    return str(int(number)) if abs(number) < MAX_EXACT_INTEGER and number == int(number) else repr(number)
+
+
+def _hash_column(name: str, series: pl.Series, key: bytes) -> np.ndarray:
+    """Hash each entry's value under the column's name."""
+    start = hashlib.blake2b(name.strip().casefold().encode() + b"\0", key=key, digest_size=8)
+
+    def hashes(values: pl.Series) -> np.ndarray:
+        return np.frombuffer(b"".join(_hash_text(start, text) for text in canonicalize(values)), np.uint64)
+
+    missing = np.frombuffer(_hash_text(start, None), np.uint64)[0]
+    if isinstance(series.dtype, pl.Categorical | pl.Enum) or series.dtype.is_integer():
+        numbers = series.to_physical()
+        low: Any = numbers.min()  # whole numbers, or None
+        high: Any = numbers.max()
+        if low is not None and high - low < 4 * len(series) + 1024:
+            return _hash_by_number(
+                numbers, int(low), int(high), lambda positions: hashes(series.gather(positions)), missing
+            )
+    series = to_comparable(name, series)
+    values = series.unique().drop_nulls()
+    if not len(values):
+        return np.full(len(series), missing, np.uint64)
+    hash_by_value = pl.Series(hashes(values), dtype=pl.UInt64)
+    hashed = series.replace_strict(values, hash_by_value, default=None, return_dtype=pl.UInt64)
+    return hashed.fill_null(int(missing)).to_numpy()
+
+
+def _select_least_ranked(rank: np.ndarray, rows: int) -> tuple[np.ndarray, float]:
+    """Select the combinations of least rank; also return the least rank that was left out (from 0 to 1)."""
+    if len(rank) <= SAMPLE_SIZE:
+        return np.arange(len(rank)), np.inf
+    candidates = np.flatnonzero(rank < 2.0**65 * SAMPLE_SIZE / rows)  # about twice as many as are wanted
+    if len(candidates) <= SAMPLE_SIZE:
+        candidates = np.arange(len(rank))
+    candidates = candidates[np.argpartition(rank[candidates], SAMPLE_SIZE)[: SAMPLE_SIZE + 1]]
+    candidates = candidates[np.argsort(rank[candidates])]
+    return candidates[:SAMPLE_SIZE], float(rank[candidates[SAMPLE_SIZE]]) / 2.0**64
 
 
 def _estimate_overlap(
@@ -366,6 +369,33 @@ def _estimate_stranger_overlap(sizes: np.ndarray, multiplicity: np.ndarray, othe
     return expected
 
 
+def _hash_text(start: hashlib.blake2b, text: str | None) -> bytes:
+    digest = start.copy()
+    digest.update(b"\0missing" if text is None else text.encode())
+    return digest.digest()
+
+
+def _hash_by_number(
+    numbers: pl.Series, low: int, high: int, hashes: Callable[[np.ndarray], np.ndarray], missing: np.uint64
+) -> np.ndarray:
+    """Hash each entry of a column whose values are numbers close together, or are numbered."""
+    missing_place = high - low + 1
+    is_missing = numbers.is_null().to_numpy()
+    values = numbers.fill_null(low).to_numpy()
+    # The least is taken away first: numbers near 2^64 fit no signed word, and the one after the greatest fits none.
+    if numbers.dtype == pl.UInt64:
+        place = (values - np.uint64(low)).astype(np.int64)
+    else:
+        place = values.astype(np.int64) - low
+    place[is_missing] = missing_place
+    example = np.full(missing_place + 1, -1, np.int64)
+    example[place] = np.arange(len(place))
+    present = np.flatnonzero(example[:-1] >= 0)
+    table = np.full(missing_place + 1, missing, np.uint64)
+    table[present] = hashes(example[present])
+    return table[place]
+
+
 def _compute_mean_minimum(rate: float, size: int, share: float) -> float:
     """Compute the mean of min(X, size).
 
@@ -384,37 +414,3 @@ def _compute_mean_minimum(rate: float, size: int, share: float) -> float:
     over = size - rate
     normal = (1 + erf(over / spread / sqrt(2))) / 2
     return size - (over * normal + spread * exp(-((over / spread) ** 2) / 2) / sqrt(2 * pi))
-
-
-def pack_sketch(content: TableFingerprint) -> bytes:
-    rate = content.rate if np.isfinite(content.rate) else None
-    head = {
-        "columns": content.columns,
-        "rows": content.rows,
-        "rate": rate,
-        "sizes": content.sizes.tolist(),
-        "times": content.multiplicity.tolist(),
-    }
-    words = np.column_stack([content.hashes, content.counts.astype(np.uint64)])
-    return json.dumps(head).encode() + b"\n" + words.astype("<u8").tobytes()
-
-
-def read_sketch(folder: Path, mark: str) -> TableFingerprint:
-    """Read a stored fingerprint; raises OSError, or ValueError where the file is damaged."""
-    line, _, rest = (folder / mark).read_bytes().partition(b"\n")
-    try:
-        head = json.loads(line)
-        columns = tuple(head["columns"])
-        words = np.frombuffer(rest, "<u8").reshape(-1, len(columns) + 1)
-        sizes = np.array(head["sizes"], np.int64)
-        multiplicity = np.array(head["times"], np.int64)
-        rate = np.inf if head["rate"] is None else float(head["rate"])
-        rows = int(head["rows"])
-        counts = words[:, -1].astype(np.int64)
-    except (KeyError, TypeError, OverflowError) as error:
-        raise ValueError from error
-    if not columns or not all(isinstance(name, str) for name in columns):
-        raise ValueError
-    if not len(counts) or counts.min() < 1 or rows < 1 or rate <= 0 or int(sizes @ multiplicity) != rows:
-        raise ValueError
-    return TableFingerprint(columns, rows, mark, words[:, :-1], counts, rate, sizes, multiplicity)

@@ -112,14 +112,6 @@ def recover(ledger: Path, targets: Iterable[Path] = (), *, only_journal: bool = 
     return sentences
 
 
-def _is_own_ledger(ledger: Path) -> bool:
-    """Tell whether a ledger's folder belongs to this user."""
-    try:
-        return os.stat(ledger).st_uid == private_files.get_user_id()
-    except OSError:
-        return False
-
-
 def describe_older_folders(place: Path, min_age: float = 0) -> list[str]:
     """Return a sentence about this user's staging folders of older versions in a place, if there are any."""
     names = staging.list_older_folders(place, min_age)
@@ -164,13 +156,6 @@ def write_journal(
     private_files.sync_to_disk(ledger)
 
 
-def _make_private_folder(folder: Path) -> None:
-    """Make a folder that only this user can enter, even in a shared ledger."""
-    folder.mkdir(mode=private_files.PRIVATE_FOLDER_MODE)
-    if folder.stat().st_mode & 0o7777 != private_files.PRIVATE_FOLDER_MODE:
-        folder.chmod(private_files.PRIVATE_FOLDER_MODE)
-
-
 def is_pending(ledger: Path) -> bool:
     """Tell whether a journal was left to settle."""
     names = (ledger / JOURNAL_FOLDER, locate_draft(ledger), ledger / (KEY_FILE + ".part"))
@@ -206,53 +191,6 @@ def read_intent(ledger: Path) -> CommitIntent | None:
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         raise _make_journal_error(ledger, "It is damaged.") from None
     return intent
-
-
-def _make_journal_error(ledger: Path, why: str) -> RequestError:
-    return RequestError(
-        f"The ledger's journal {ledger / JOURNAL_FOLDER} cannot be read.",
-        why=f"It says what was being published when a process was ended. {why}",
-        attempt="a command of the user and version that published then; or removing it, after a look whether the latest "
-        "release is in the ledger.",
-    )
-
-
-def _require_valid_intent(intent: CommitIntent) -> None:
-    """Raise ValueError unless an intent has the right types, and names one target in the place where it was staged."""
-    texts = [intent.target, intent.staged, intent.notes, intent.batches, *intent.made]
-    marks = [intent.entry["digest"], *intent.sketches]
-    if not all(isinstance(text, str) for text in texts) or not all(
-        _HEXADECIMAL_PATTERN.fullmatch(mark) for mark in marks
-    ):
-        raise ValueError
-    if not all(type(number) is int for number in (intent.size, intent.device, intent.inode)):
-        raise ValueError
-    container = Path(intent.staged).parent
-    if (
-        container.name[: len(staging.STAGING_PREFIX)] != staging.STAGING_PREFIX
-        or Path(intent.staged).name != staging.RELEASE_FOLDER
-    ):
-        raise ValueError
-    if not is_plain_name(os.path.basename(intent.target)) or not is_plain_name(os.path.basename(intent.notes)):
-        raise ValueError
-    if not all(os.path.isabs(path) for path in (intent.target, intent.staged, intent.notes, *intent.made)):
-        raise ValueError
-    if any(is_foreign_link(folder) for folder in Path(intent.notes).parents):
-        raise ValueError
-
-
-def _require_signed_contents(journal: int, contents: Mapping[str, str]) -> None:
-    """Raise ValueError unless the journal's notes, and those of its sketches that are still there, are as signed."""
-    for folder in (NOTES_FOLDER, PENDING_SKETCHES_FOLDER):
-        signed = {path.split("/", 1)[1]: digest for path, digest in contents.items() if path.startswith(folder + "/")}
-        with open_folder(folder, journal) as handle:
-            names = os.listdir(handle)
-            if not set(names) <= set(signed) or (folder == NOTES_FOLDER and set(names) != set(signed)):
-                raise ValueError
-            for name in names:
-                content = private_files.read_private_file(name, handle)
-                if hashlib.sha256(content).hexdigest() != signed[name]:
-                    raise ValueError
 
 
 def settle_journal(ledger: Path) -> str | None:
@@ -333,20 +271,6 @@ def close_journal(ledger: Path, intent: CommitIntent) -> None:
     _end_journal(ledger)
 
 
-def _end_journal(ledger: Path) -> None:
-    draft = locate_draft(ledger)
-    shutil.rmtree(draft, ignore_errors=True)
-    os.rename(ledger / JOURNAL_FOLDER, draft)
-    private_files.sync_to_disk(ledger)
-    shutil.rmtree(draft, ignore_errors=True)
-
-
-def _remove_staged_notes(intent: CommitIntent) -> None:
-    for folder in (intent.staged_notes, intent.old_notes):
-        if folder.exists():
-            shutil.rmtree(folder)
-
-
 def roll_back_commit(ledger: Path, intent: CommitIntent) -> None:
     """Remove everything that was begun; the release that was to be replaced stays, if there was one."""
     staging.restore_replaced(Path(intent.staged))
@@ -361,3 +285,79 @@ def roll_back_commit(ledger: Path, intent: CommitIntent) -> None:
         for folder in map(Path, intent.made):
             (folder / PLACE_FILE).unlink(missing_ok=True)
             folder.rmdir()
+
+
+def _is_own_ledger(ledger: Path) -> bool:
+    """Tell whether a ledger's folder belongs to this user."""
+    try:
+        return os.stat(ledger).st_uid == private_files.get_user_id()
+    except OSError:
+        return False
+
+
+def _make_private_folder(folder: Path) -> None:
+    """Make a folder that only this user can enter, even in a shared ledger."""
+    folder.mkdir(mode=private_files.PRIVATE_FOLDER_MODE)
+    if folder.stat().st_mode & 0o7777 != private_files.PRIVATE_FOLDER_MODE:
+        folder.chmod(private_files.PRIVATE_FOLDER_MODE)
+
+
+def _make_journal_error(ledger: Path, why: str) -> RequestError:
+    return RequestError(
+        f"The ledger's journal {ledger / JOURNAL_FOLDER} cannot be read.",
+        why=f"It says what was being published when a process was ended. {why}",
+        attempt="a command of the user and version that published then; or removing it, after a look whether the latest "
+        "release is in the ledger.",
+    )
+
+
+def _require_valid_intent(intent: CommitIntent) -> None:
+    """Raise ValueError unless an intent has the right types, and names one target in the place where it was staged."""
+    texts = [intent.target, intent.staged, intent.notes, intent.batches, *intent.made]
+    marks = [intent.entry["digest"], *intent.sketches]
+    if not all(isinstance(text, str) for text in texts) or not all(
+        _HEXADECIMAL_PATTERN.fullmatch(mark) for mark in marks
+    ):
+        raise ValueError
+    if not all(type(number) is int for number in (intent.size, intent.device, intent.inode)):
+        raise ValueError
+    container = Path(intent.staged).parent
+    if (
+        container.name[: len(staging.STAGING_PREFIX)] != staging.STAGING_PREFIX
+        or Path(intent.staged).name != staging.RELEASE_FOLDER
+    ):
+        raise ValueError
+    if not is_plain_name(os.path.basename(intent.target)) or not is_plain_name(os.path.basename(intent.notes)):
+        raise ValueError
+    if not all(os.path.isabs(path) for path in (intent.target, intent.staged, intent.notes, *intent.made)):
+        raise ValueError
+    if any(is_foreign_link(folder) for folder in Path(intent.notes).parents):
+        raise ValueError
+
+
+def _require_signed_contents(journal: int, contents: Mapping[str, str]) -> None:
+    """Raise ValueError unless the journal's notes, and those of its sketches that are still there, are as signed."""
+    for folder in (NOTES_FOLDER, PENDING_SKETCHES_FOLDER):
+        signed = {path.split("/", 1)[1]: digest for path, digest in contents.items() if path.startswith(folder + "/")}
+        with open_folder(folder, journal) as handle:
+            names = os.listdir(handle)
+            if not set(names) <= set(signed) or (folder == NOTES_FOLDER and set(names) != set(signed)):
+                raise ValueError
+            for name in names:
+                content = private_files.read_private_file(name, handle)
+                if hashlib.sha256(content).hexdigest() != signed[name]:
+                    raise ValueError
+
+
+def _remove_staged_notes(intent: CommitIntent) -> None:
+    for folder in (intent.staged_notes, intent.old_notes):
+        if folder.exists():
+            shutil.rmtree(folder)
+
+
+def _end_journal(ledger: Path) -> None:
+    draft = locate_draft(ledger)
+    shutil.rmtree(draft, ignore_errors=True)
+    os.rename(ledger / JOURNAL_FOLDER, draft)
+    private_files.sync_to_disk(ledger)
+    shutil.rmtree(draft, ignore_errors=True)

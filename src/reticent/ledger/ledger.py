@@ -174,11 +174,6 @@ class Ledger:
         return ensure_key(self.folder)
 
 
-def _list_marks(entry: Mapping[str, Any]) -> list[str]:
-    """List the marks of an entry's rows: their own, and that of all batches together."""
-    return [entry["content"], *([entry["whole"]] if "whole" in entry else [])]
-
-
 def require_no_repeats(repeats: Sequence[RepeatedRelease]) -> None:
     if same := [repeat.entry for repeat in repeats if repeat.share == 1]:
         raise _make_repeat_error("The same rows were published before", same)
@@ -190,15 +185,6 @@ def require_no_repeats(repeats: Sequence[RepeatedRelease]) -> None:
             f"About {int(100 * nearest.share)} % of the rows of this table, or of that of {nearest.entry['release']!r} if it "
             "is smaller, are in both. ",
         )
-
-
-def _make_repeat_error(what: str, entries: Sequence[Mapping[str, Any]], similarity: str = "") -> AlreadyPublished:
-    last = entries[-1]
-    return AlreadyPublished(
-        f"{what}: {pluralize(len(entries), 'release')}, last as {last['release']!r} ({last['at'][:10]}).",
-        why=f"{similarity}Two releases of the same people can be joined: together they promise less than each alone.",
-        attempt="--again (again=True) if you accept that.",
-    )
 
 
 def require_same_people(folders: Sequence[Path], ledger: Ledger | None = None) -> bool:
@@ -224,3 +210,17 @@ def require_same_people(folders: Sequence[Path], ledger: Ledger | None = None) -
                 attempt="releases of the same data, or --force-join (force_join=True) if you know better.",
             )
     return all(entries_by_folder)
+
+
+def _make_repeat_error(what: str, entries: Sequence[Mapping[str, Any]], similarity: str = "") -> AlreadyPublished:
+    last = entries[-1]
+    return AlreadyPublished(
+        f"{what}: {pluralize(len(entries), 'release')}, last as {last['release']!r} ({last['at'][:10]}).",
+        why=f"{similarity}Two releases of the same people can be joined: together they promise less than each alone.",
+        attempt="--again (again=True) if you accept that.",
+    )
+
+
+def _list_marks(entry: Mapping[str, Any]) -> list[str]:
+    """List the marks of an entry's rows: their own, and that of all batches together."""
+    return [entry["content"], *([entry["whole"]] if "whole" in entry else [])]

@@ -34,6 +34,9 @@ from reticent.ledger.witness import WITNESS
 if TYPE_CHECKING:
     from reticent.ledger.ledger import Ledger
 
+PAGES_FILE = "ledger-pages.jsonl"
+MAX_PAGES_BYTES = 1 << 26
+
 
 class AuditResult(Protocol):
     """The audit of a release, as far as notes need it."""
@@ -123,10 +126,6 @@ def summarize_lost_promises(entries: Sequence[Mapping[str, Any]]) -> str | None:
     return f"together with {names}, {model_list} no longer hold{'s' if len(models) == 1 else ''}"
 
 
-def _locate_entry(entry: Mapping[str, Any]) -> tuple[str, str]:
-    return entry.get("folder", ""), entry["release"]
-
-
 def render_owner_readme(
     entries: Sequence[Mapping[str, Any]], notices: Sequence[str] = (), *, witnessed: bool = False
 ) -> str:
@@ -151,10 +150,6 @@ def render_owner_readme(
     if lost := describe_lost_promises(entries):
         parts += ["", "## Together with earlier releases", "", *(f"- {sentence}" for sentence in lost)]
     return "\n".join(parts) + "\n"
-
-
-PAGES_FILE = "ledger-pages.jsonl"
-MAX_PAGES_BYTES = 1 << 26
 
 
 def record_page(release_digest: str, page: bytes, ledger: Path | None = None) -> None:
@@ -189,13 +184,17 @@ def is_page_recorded(release_digest: str, page: bytes) -> bool:
     return False
 
 
+def _locate_entry(entry: Mapping[str, Any]) -> tuple[str, str]:
+    return entry.get("folder", ""), entry["release"]
+
+
+def _compute_checksum(page: bytes) -> str:
+    return hashlib.sha256(page).hexdigest()
+
+
 def _read_pages(ledger: Path) -> bytes:
     try:
         with open(ledger / PAGES_FILE, "rb") as stream:
             return stream.read(MAX_PAGES_BYTES)
     except FileNotFoundError:
         return b""
-
-
-def _compute_checksum(page: bytes) -> str:
-    return hashlib.sha256(page).hexdigest()

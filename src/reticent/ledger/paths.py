@@ -87,18 +87,6 @@ def find_enclosing_release(folder: Path) -> Path | None:
     return next((place for place in (folder, *folder.parents) if _is_release(place)), None)
 
 
-def _is_release(folder: Path) -> bool:
-    """Tell whether a folder is a release.
-
-    Other programs write a manifest.json, too; ours states the version that wrote it.
-    """
-    try:
-        with open(folder / "manifest.json", "rb") as handle:
-            return b'"reticent"' in handle.read(64 << 20)
-    except OSError:
-        return False
-
-
 def is_foreign_link(folder: Path) -> bool:
     """Tell whether a path is a symbolic link that another user than this one, or root, made."""
     try:
@@ -169,3 +157,15 @@ def read_recorded_digest(folder: Path) -> str | None:
         if re.fullmatch(r"[0-9a-f]{64}", digest):
             return digest
     return None
+
+
+def _is_release(folder: Path) -> bool:
+    """Tell whether a folder is a release.
+
+    Other programs write a manifest.json, too; ours states the version that wrote it.
+    """
+    try:
+        with open(folder / "manifest.json", "rb") as handle:
+            return b'"reticent"' in handle.read(64 << 20)
+    except OSError:
+        return False

@@ -61,19 +61,6 @@ def find_person_columns(
     return tuple(declared) or read_owner_person_columns(release)
 
 
-def _read_owner_job(folder: Any) -> str | None:
-    """Read the job in the owner's folder of a release, or of the batch that the release is in."""
-    if not isinstance(folder, str | Path) or not Path(folder).is_dir():
-        return None
-    place = Path(folder).resolve()
-    for notes in list_notes_folders(place):
-        try:
-            return (notes / JOB_FILE).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError):
-            continue
-    return None
-
-
 def resolve_source(
     release: Any, given: Any, job: Any = None, *, missing: Sequence[str] = (), options: Mapping[str, Any] | None = None
 ) -> tuple[Source, Any]:
@@ -106,3 +93,16 @@ def describe_source_options(source: Source) -> str:
     if source.missing:
         texts.append(f"{pluralize(len(source.missing), 'text', 'means', 'mean')} missing")
     return ", ".join(texts)
+
+
+def _read_owner_job(folder: Any) -> str | None:
+    """Read the job in the owner's folder of a release, or of the batch that the release is in."""
+    if not isinstance(folder, str | Path) or not Path(folder).is_dir():
+        return None
+    place = Path(folder).resolve()
+    for notes in list_notes_folders(place):
+        try:
+            return (notes / JOB_FILE).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError):
+            continue
+    return None

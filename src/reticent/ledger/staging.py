@@ -62,8 +62,6 @@ from reticent.ledger.private_files import (
 )
 
 _SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
-
-
 RELEASE_FOLDER = "release"
 REPLACED_FOLDER = "replaced"
 OLDER_PREFIX = ".reticent-stage-"
@@ -77,6 +75,8 @@ MAX_RECORD_BYTES = 1 << 16
 _RECORD_PURPOSE = "reticent staging record"
 _NOTE_PURPOSE = "reticent staging note"
 _NOTE_FIELDS = ("path", "device", "inode", "target")
+_STAGING_FOLDERS: dict[Path, _StagingFolder] = {}  # by the path of what is staged
+_LEFT_FOLDERS: set[Path] = set()  # folders that outlive the block that staged them
 
 
 @contextmanager
@@ -96,39 +96,6 @@ def defer_signals() -> Iterator[None]:
     finally:
         for number in numbers:
             os.kill(os.getpid(), number)
-
-
-@contextmanager
-def _handle_signals(handler_to_set: Callable[[int, Any], None] | signal.Handlers) -> Iterator[None]:
-    """Set the handler of signals in a block.
-
-    Only the main thread may do so, and only signals that have a handler are touched, unless they are to be ignored.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    touched = [number for number in _SIGNALS if callable(signal.getsignal(number)) or handler_to_set is signal.SIG_IGN]
-    before = {number: signal.signal(number, handler_to_set) for number in touched}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, signal.SIG_DFL if handler is None else handler)
-
-
-@dataclass(frozen=True, slots=True)
-class _StagingFolder:
-    """A staging folder that this process made or has taken over from a dead one."""
-
-    place: str
-    name: str
-    identity: FolderIdentity
-    record: StagingRecord | None
-    process: int
-
-
-_STAGING_FOLDERS: dict[Path, _StagingFolder] = {}  # by the path of what is staged
-_LEFT_FOLDERS: set[Path] = set()  # folders that outlive the block that staged them
 
 
 @contextmanager
@@ -154,19 +121,6 @@ def stage_folder(target: Path | None, ledger: Path | None = None) -> Iterator[Pa
             if folder is not None and folder not in _LEFT_FOLDERS:
                 discard_staged(folder)
             raise
-
-
-@contextmanager
-def _clean_up_parents(target: Path | None) -> Iterator[None]:
-    """Remove folders above the target that the block makes, if it fails."""
-    lacking = [] if target is None else [parent for parent in target.parents if not parent.exists()]
-    try:
-        yield
-    except BaseException:
-        with suppress(OSError):
-            for parent in lacking:  # the innermost first; one that somebody else uses by now is not empty
-                parent.rmdir()
-        raise
 
 
 @contextmanager
@@ -281,37 +235,6 @@ def remove_abandoned(ledger: Path) -> tuple[int, list[str]]:
     return removed, sentences
 
 
-def _repair_and_remove(record: StagingRecord) -> bool:
-    """Put right and remove the staging folder of a record that this process has claimed.
-
-    Returns whether there was one.
-    """
-    try:
-        container = _verify_folder(record)
-    except BaseException as reason:
-        record.release_lock()
-        if isinstance(reason, OSError):  # its place is not there now
-            return False
-        raise
-    if container is None:
-        record.remove()
-        return False
-    folder = Path(container.place, container.name, RELEASE_FOLDER)
-    _STAGING_FOLDERS[folder] = container
-    try:
-        restore_replaced(folder)
-    except BaseException:
-        del _STAGING_FOLDERS[folder]
-        record.release_lock()
-        raise
-    discard_staged(folder)
-    return not os.path.lexists(folder.parent)
-
-
-def _describe_left_alone(folder: str, reason: UntrustedStagingError) -> str:
-    return f"{folder!r} was left alone: {reason}. Look at it, and remove it by hand."
-
-
 def list_older_folders(place: Path, min_age: float = 0) -> list[str]:
     """List this user's staging folders of older versions in a place; they signed nothing, and nothing is done with them.
 
@@ -344,141 +267,6 @@ def restore_replaced(folder: Path) -> None:
         except FileExistsError:
             raise UntrustedStagingError("it holds what was to be replaced, and something else has its place") from None
         os.fsync(place)
-
-
-def _verify_folder(record: StagingRecord) -> _StagingFolder | None:
-    """Return the staging folder of a record, if it is genuine; None if it is gone, or was never more than begun.
-
-    Raises UntrustedStagingError if something else is there.
-    """
-    try:
-        with open_folder(record.place) as place:
-            if not exists_in(record.name, place):
-                return None
-            require_genuine_place(record, place)
-            with open_folder(record.name, place) as handle:
-                has_note = require_genuine_folder(record, handle)
-                container = _build_staging_folder(record, handle)
-    except OSError as error:  # a link is no folder
-        if not os.path.lexists(record.place):
-            raise  # on a disk that is not there now, perhaps
-        raise UntrustedStagingError("it cannot be opened as a folder") from error
-    if not has_note:
-        if not _remove_staging_folder(container):
-            raise UntrustedStagingError("it cannot be removed")
-        return None
-    return container
-
-
-def _build_staging_folder(record: StagingRecord, handle: int) -> _StagingFolder:
-    status = os.fstat(handle)
-    return _StagingFolder(record.place, record.name, (status.st_dev, status.st_ino), record, os.getpid())
-
-
-@contextmanager
-def _open_staging_folder(container: _StagingFolder) -> Iterator[tuple[int, int]]:
-    """Yield handles of the place and the staging folder.
-
-    Raises UntrustedStagingError if the name means another folder by now.
-    """
-    try:
-        with open_folder(container.place) as place, open_folder(container.name, place) as handle:
-            if private_files.read_identity(handle) != container.identity:
-                raise UntrustedStagingError("it was exchanged")
-            if container.record is not None:
-                require_genuine_place(container.record, place)
-            yield place, handle
-    except (FileNotFoundError, NotADirectoryError) as error:
-        raise UntrustedStagingError("it is gone") from error
-
-
-def _remove_staging_folder(container: _StagingFolder) -> bool:
-    """Remove a staging folder and return whether it is gone.
-
-    The note, which identifies the folder after a kill, goes last. What is in the folder is removed by its handle, and
-    its name only if it is empty then.
-    """
-    if not private_files.has_directory_handles():
-        shutil.rmtree(os.path.join(container.place, container.name), ignore_errors=True)
-        return not os.path.lexists(os.path.join(container.place, container.name))
-    with suppress(OSError), _open_staging_folder(container) as (place, handle):
-        for name in sorted(os.listdir(handle), key=lambda name: name == NOTE_FILE):
-            if name != NOTE_FILE or os.listdir(handle) == [NOTE_FILE]:
-                remove_entry(name, handle)
-        os.rmdir(container.name, dir_fd=place)
-    return not os.path.lexists(os.path.join(container.place, container.name))
-
-
-def _remove_empty_folder(name: str, place: int) -> bool:
-    """Remove a folder that was made and could not be opened, if it is empty; return whether it is gone."""
-    with suppress(OSError):
-        os.rmdir(name, dir_fd=place)
-    return not exists_in(name, place)
-
-
-def _close_record(record: StagingRecord, is_gone: bool) -> None:
-    """End the record of a folder that is gone; what could not be removed is left to the next command."""
-    if is_gone:
-        record.remove()
-    else:
-        record.release_lock()
-
-
-def _begin_staging(place: Path, target: str | None, ledger: Path | None) -> Path:
-    """Record a staging folder, make it and write its note; what is staged goes into the path that is returned."""
-    path = os.path.realpath(place)
-    if not private_files.has_directory_handles():
-        folder_path = tempfile.mkdtemp(prefix=STAGING_PREFIX, dir=path)
-        container = _StagingFolder(
-            path, os.path.basename(folder_path), private_files.read_identity(folder_path), None, os.getpid()
-        )
-        folder = Path(folder_path, RELEASE_FOLDER)
-        folder.mkdir()
-        _STAGING_FOLDERS[folder] = container
-        return folder
-    name = target if is_plain_name(target) else None
-    with open_folder(path) as place_handle:
-        record, key = _record_folder(path, place_handle, name, ledger)
-        return _make_staging_folder(path, place_handle, record, key)
-
-
-def _record_folder(
-    path: str, place_handle: int, target: str | None, ledger: Path | None
-) -> tuple[StagingRecord | None, bytes]:
-    """Return the record of a staging folder that is about to be made, and the ledger's secret."""
-    try:
-        ledger_folder = (resolve_ledger_folder() if ledger is None else ledger).absolute()
-        key = read_key(ledger_folder) if ledger is None else ensure_key(ledger_folder)
-        with translate_disk_errors(ledger_folder):
-            return add_record(ledger_folder, key, path, place_handle, target), key
-    except ReticentError:
-        if ledger is not None:
-            raise
-        return None, b""
-
-
-def _make_staging_folder(path: str, place_handle: int, record: StagingRecord | None, key: bytes) -> Path:
-    name = record.name if record is not None else os.path.basename(tempfile.mkdtemp(prefix=STAGING_PREFIX, dir=path))
-    container: _StagingFolder | None = None
-    try:
-        if record is not None:
-            private_files.make_private_folder(name, place_handle)
-        with open_folder(name, place_handle) as handle:
-            status = os.fstat(handle)
-            container = _StagingFolder(path, name, (status.st_dev, status.st_ino), record, os.getpid())
-            if record is not None:
-                write_note(record, key, handle)
-            private_files.make_private_folder(RELEASE_FOLDER, handle)
-    except BaseException:
-        is_gone = (
-            _remove_staging_folder(container) if container is not None else _remove_empty_folder(name, place_handle)
-        )
-        if record is not None:
-            _close_record(record, is_gone)
-        raise
-    folder = Path(path, name, RELEASE_FOLDER)
-    _STAGING_FOLDERS[folder] = container
-    return folder
 
 
 class UntrustedStagingError(Exception):
@@ -551,38 +339,11 @@ def add_record(ledger: Path, key: bytes, place: str, place_handle: int, target: 
         return record
 
 
-def _write_record(record: StagingRecord, key: bytes) -> None:
-    if os.fstat(record.lock).st_mode & 0o777 != PRIVATE_FILE_MODE:
-        os.fchmod(record.lock, PRIVATE_FILE_MODE)
-    fields = _build_record_fields(record)
-    content = json.dumps({**fields, "mac": sign_fields(record.ledger, key, _RECORD_PURPOSE, fields)}).encode("ascii")
-    while content:
-        content = content[os.write(record.lock, content) :]
-    os.fsync(record.lock)
-    private_files.sync_to_disk(record.path.parent)
-
-
-def _build_record_fields(record: StagingRecord) -> dict[str, Any]:
-    return {
-        "format": RECORD_FORMAT,
-        "user": get_user_id(),
-        "path": record.folder,
-        "place_device": record.place_identity[0],
-        "place_inode": record.place_identity[1],
-        "target": record.target,
-    }
-
-
 def write_note(record: StagingRecord, key: bytes, folder_handle: int) -> None:
     """Write the note into a staging folder that was just made: the folder is known by its device and inode then."""
     fields = _build_note_fields(record, folder_handle)
     content = json.dumps({**fields, "mac": sign_fields(record.ledger, key, _NOTE_PURPOSE, fields)})
     write_private_file(NOTE_FILE, folder_handle, content.encode("ascii"))
-
-
-def _build_note_fields(record: StagingRecord, folder_handle: int) -> dict[str, Any]:
-    status = os.fstat(folder_handle)
-    return dict(zip(_NOTE_FIELDS, (record.folder, status.st_dev, status.st_ino, record.target), strict=True))
 
 
 def list_record_names(ledger: Path) -> list[str]:
@@ -616,46 +377,6 @@ def claim_record(ledger: Path, name: str) -> StagingRecord | None:
         raise
     if record is None:
         os.close(handle)
-    return record
-
-
-def _claim_handle(ledger: Path, name: str, handle: int) -> StagingRecord | None:
-    path = locate_record(ledger, name)
-    if os.fstat(handle).st_uid != get_user_id():
-        return None
-    if not is_private_file(handle):
-        raise UntrustedStagingError("its record in the ledger is no private file")
-    if not private_files.acquire_lock(handle, wait=False) or not _has_name(path, handle):
-        return None
-    content = os.pread(handle, MAX_RECORD_BYTES, 0)
-    try:
-        stated = json.loads(content)
-    except ValueError:  # its maker ended while writing it, before the folder was made
-        path.unlink(missing_ok=True)
-        return None
-    return _check_record(ledger, name, stated, handle)
-
-
-def _check_record(ledger: Path, name: str, stated: Any, lock: int) -> StagingRecord:
-    """Return the record that a file's content states.
-
-    Raises UntrustedStagingError unless it is signed and names one folder in one place.
-    """
-    if not isinstance(stated, dict):
-        raise UntrustedStagingError("its record in the ledger is damaged")
-    fields = {field: value for field, value in stated.items() if field != "mac"}
-    if not is_signed(ledger, read_key(ledger), _RECORD_PURPOSE, fields, stated.get("mac")):
-        raise UntrustedStagingError("its record is not signed by this ledger")
-    try:
-        place, base = os.path.split(fields["path"])
-        identity = (fields["place_device"], fields["place_inode"])
-        record = StagingRecord(ledger, name, place, identity, fields["target"], lock)
-    except (KeyError, TypeError):
-        raise UntrustedStagingError("its record in the ledger is damaged") from None
-    if fields != _build_record_fields(record) or base != name or not os.path.isabs(place):
-        raise UntrustedStagingError("its record is about another folder")
-    if record.target is not None and not is_plain_name(record.target):
-        raise UntrustedStagingError("its target is not one name")
     return record
 
 
@@ -694,16 +415,6 @@ def require_genuine_folder(record: StagingRecord, folder_handle: int) -> bool:
     return True
 
 
-def _has_name(path: Path, handle: int) -> bool:
-    """Tell whether an open file still has its name."""
-    try:
-        named = os.stat(path, follow_symlinks=False)
-    except OSError:
-        return False
-    status = os.fstat(handle)
-    return (named.st_dev, named.st_ino) == (status.st_dev, status.st_ino)
-
-
 def iterate_claimed_records(ledger: Path) -> Iterator[tuple[str, StagingRecord | UntrustedStagingError]]:
     """Yield each abandoned staging folder's name with its locked record, or with the reason why it is not trusted."""
     for name in list_record_names(ledger):
@@ -714,3 +425,288 @@ def iterate_claimed_records(ledger: Path) -> Iterator[tuple[str, StagingRecord |
             continue
         if record is not None:
             yield name, record
+
+
+@dataclass(frozen=True, slots=True)
+class _StagingFolder:
+    """A staging folder that this process made or has taken over from a dead one."""
+
+    place: str
+    name: str
+    identity: FolderIdentity
+    record: StagingRecord | None
+    process: int
+
+
+@contextmanager
+def _handle_signals(handler_to_set: Callable[[int, Any], None] | signal.Handlers) -> Iterator[None]:
+    """Set the handler of signals in a block.
+
+    Only the main thread may do so, and only signals that have a handler are touched, unless they are to be ignored.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    touched = [number for number in _SIGNALS if callable(signal.getsignal(number)) or handler_to_set is signal.SIG_IGN]
+    before = {number: signal.signal(number, handler_to_set) for number in touched}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
+
+
+@contextmanager
+def _clean_up_parents(target: Path | None) -> Iterator[None]:
+    """Remove folders above the target that the block makes, if it fails."""
+    lacking = [] if target is None else [parent for parent in target.parents if not parent.exists()]
+    try:
+        yield
+    except BaseException:
+        with suppress(OSError):
+            for parent in lacking:  # the innermost first; one that somebody else uses by now is not empty
+                parent.rmdir()
+        raise
+
+
+def _begin_staging(place: Path, target: str | None, ledger: Path | None) -> Path:
+    """Record a staging folder, make it and write its note; what is staged goes into the path that is returned."""
+    path = os.path.realpath(place)
+    if not private_files.has_directory_handles():
+        folder_path = tempfile.mkdtemp(prefix=STAGING_PREFIX, dir=path)
+        container = _StagingFolder(
+            path, os.path.basename(folder_path), private_files.read_identity(folder_path), None, os.getpid()
+        )
+        folder = Path(folder_path, RELEASE_FOLDER)
+        folder.mkdir()
+        _STAGING_FOLDERS[folder] = container
+        return folder
+    name = target if is_plain_name(target) else None
+    with open_folder(path) as place_handle:
+        record, key = _record_folder(path, place_handle, name, ledger)
+        return _make_staging_folder(path, place_handle, record, key)
+
+
+def _remove_staging_folder(container: _StagingFolder) -> bool:
+    """Remove a staging folder and return whether it is gone.
+
+    The note, which identifies the folder after a kill, goes last. What is in the folder is removed by its handle, and
+    its name only if it is empty then.
+    """
+    if not private_files.has_directory_handles():
+        shutil.rmtree(os.path.join(container.place, container.name), ignore_errors=True)
+        return not os.path.lexists(os.path.join(container.place, container.name))
+    with suppress(OSError), _open_staging_folder(container) as (place, handle):
+        for name in sorted(os.listdir(handle), key=lambda name: name == NOTE_FILE):
+            if name != NOTE_FILE or os.listdir(handle) == [NOTE_FILE]:
+                remove_entry(name, handle)
+        os.rmdir(container.name, dir_fd=place)
+    return not os.path.lexists(os.path.join(container.place, container.name))
+
+
+def _close_record(record: StagingRecord, is_gone: bool) -> None:
+    """End the record of a folder that is gone; what could not be removed is left to the next command."""
+    if is_gone:
+        record.remove()
+    else:
+        record.release_lock()
+
+
+def _verify_folder(record: StagingRecord) -> _StagingFolder | None:
+    """Return the staging folder of a record, if it is genuine; None if it is gone, or was never more than begun.
+
+    Raises UntrustedStagingError if something else is there.
+    """
+    try:
+        with open_folder(record.place) as place:
+            if not exists_in(record.name, place):
+                return None
+            require_genuine_place(record, place)
+            with open_folder(record.name, place) as handle:
+                has_note = require_genuine_folder(record, handle)
+                container = _build_staging_folder(record, handle)
+    except OSError as error:  # a link is no folder
+        if not os.path.lexists(record.place):
+            raise  # on a disk that is not there now, perhaps
+        raise UntrustedStagingError("it cannot be opened as a folder") from error
+    if not has_note:
+        if not _remove_staging_folder(container):
+            raise UntrustedStagingError("it cannot be removed")
+        return None
+    return container
+
+
+def _describe_left_alone(folder: str, reason: UntrustedStagingError) -> str:
+    return f"{folder!r} was left alone: {reason}. Look at it, and remove it by hand."
+
+
+def _repair_and_remove(record: StagingRecord) -> bool:
+    """Put right and remove the staging folder of a record that this process has claimed.
+
+    Returns whether there was one.
+    """
+    try:
+        container = _verify_folder(record)
+    except BaseException as reason:
+        record.release_lock()
+        if isinstance(reason, OSError):  # its place is not there now
+            return False
+        raise
+    if container is None:
+        record.remove()
+        return False
+    folder = Path(container.place, container.name, RELEASE_FOLDER)
+    _STAGING_FOLDERS[folder] = container
+    try:
+        restore_replaced(folder)
+    except BaseException:
+        del _STAGING_FOLDERS[folder]
+        record.release_lock()
+        raise
+    discard_staged(folder)
+    return not os.path.lexists(folder.parent)
+
+
+@contextmanager
+def _open_staging_folder(container: _StagingFolder) -> Iterator[tuple[int, int]]:
+    """Yield handles of the place and the staging folder.
+
+    Raises UntrustedStagingError if the name means another folder by now.
+    """
+    try:
+        with open_folder(container.place) as place, open_folder(container.name, place) as handle:
+            if private_files.read_identity(handle) != container.identity:
+                raise UntrustedStagingError("it was exchanged")
+            if container.record is not None:
+                require_genuine_place(container.record, place)
+            yield place, handle
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise UntrustedStagingError("it is gone") from error
+
+
+def _has_name(path: Path, handle: int) -> bool:
+    """Tell whether an open file still has its name."""
+    try:
+        named = os.stat(path, follow_symlinks=False)
+    except OSError:
+        return False
+    status = os.fstat(handle)
+    return (named.st_dev, named.st_ino) == (status.st_dev, status.st_ino)
+
+
+def _write_record(record: StagingRecord, key: bytes) -> None:
+    if os.fstat(record.lock).st_mode & 0o777 != PRIVATE_FILE_MODE:
+        os.fchmod(record.lock, PRIVATE_FILE_MODE)
+    fields = _build_record_fields(record)
+    content = json.dumps({**fields, "mac": sign_fields(record.ledger, key, _RECORD_PURPOSE, fields)}).encode("ascii")
+    while content:
+        content = content[os.write(record.lock, content) :]
+    os.fsync(record.lock)
+    private_files.sync_to_disk(record.path.parent)
+
+
+def _build_note_fields(record: StagingRecord, folder_handle: int) -> dict[str, Any]:
+    status = os.fstat(folder_handle)
+    return dict(zip(_NOTE_FIELDS, (record.folder, status.st_dev, status.st_ino, record.target), strict=True))
+
+
+def _claim_handle(ledger: Path, name: str, handle: int) -> StagingRecord | None:
+    path = locate_record(ledger, name)
+    if os.fstat(handle).st_uid != get_user_id():
+        return None
+    if not is_private_file(handle):
+        raise UntrustedStagingError("its record in the ledger is no private file")
+    if not private_files.acquire_lock(handle, wait=False) or not _has_name(path, handle):
+        return None
+    content = os.pread(handle, MAX_RECORD_BYTES, 0)
+    try:
+        stated = json.loads(content)
+    except ValueError:  # its maker ended while writing it, before the folder was made
+        path.unlink(missing_ok=True)
+        return None
+    return _check_record(ledger, name, stated, handle)
+
+
+def _record_folder(
+    path: str, place_handle: int, target: str | None, ledger: Path | None
+) -> tuple[StagingRecord | None, bytes]:
+    """Return the record of a staging folder that is about to be made, and the ledger's secret."""
+    try:
+        ledger_folder = (resolve_ledger_folder() if ledger is None else ledger).absolute()
+        key = read_key(ledger_folder) if ledger is None else ensure_key(ledger_folder)
+        with translate_disk_errors(ledger_folder):
+            return add_record(ledger_folder, key, path, place_handle, target), key
+    except ReticentError:
+        if ledger is not None:
+            raise
+        return None, b""
+
+
+def _make_staging_folder(path: str, place_handle: int, record: StagingRecord | None, key: bytes) -> Path:
+    name = record.name if record is not None else os.path.basename(tempfile.mkdtemp(prefix=STAGING_PREFIX, dir=path))
+    container: _StagingFolder | None = None
+    try:
+        if record is not None:
+            private_files.make_private_folder(name, place_handle)
+        with open_folder(name, place_handle) as handle:
+            status = os.fstat(handle)
+            container = _StagingFolder(path, name, (status.st_dev, status.st_ino), record, os.getpid())
+            if record is not None:
+                write_note(record, key, handle)
+            private_files.make_private_folder(RELEASE_FOLDER, handle)
+    except BaseException:
+        is_gone = (
+            _remove_staging_folder(container) if container is not None else _remove_empty_folder(name, place_handle)
+        )
+        if record is not None:
+            _close_record(record, is_gone)
+        raise
+    folder = Path(path, name, RELEASE_FOLDER)
+    _STAGING_FOLDERS[folder] = container
+    return folder
+
+
+def _build_staging_folder(record: StagingRecord, handle: int) -> _StagingFolder:
+    status = os.fstat(handle)
+    return _StagingFolder(record.place, record.name, (status.st_dev, status.st_ino), record, os.getpid())
+
+
+def _build_record_fields(record: StagingRecord) -> dict[str, Any]:
+    return {
+        "format": RECORD_FORMAT,
+        "user": get_user_id(),
+        "path": record.folder,
+        "place_device": record.place_identity[0],
+        "place_inode": record.place_identity[1],
+        "target": record.target,
+    }
+
+
+def _check_record(ledger: Path, name: str, stated: Any, lock: int) -> StagingRecord:
+    """Return the record that a file's content states.
+
+    Raises UntrustedStagingError unless it is signed and names one folder in one place.
+    """
+    if not isinstance(stated, dict):
+        raise UntrustedStagingError("its record in the ledger is damaged")
+    fields = {field: value for field, value in stated.items() if field != "mac"}
+    if not is_signed(ledger, read_key(ledger), _RECORD_PURPOSE, fields, stated.get("mac")):
+        raise UntrustedStagingError("its record is not signed by this ledger")
+    try:
+        place, base = os.path.split(fields["path"])
+        identity = (fields["place_device"], fields["place_inode"])
+        record = StagingRecord(ledger, name, place, identity, fields["target"], lock)
+    except (KeyError, TypeError):
+        raise UntrustedStagingError("its record in the ledger is damaged") from None
+    if fields != _build_record_fields(record) or base != name or not os.path.isabs(place):
+        raise UntrustedStagingError("its record is about another folder")
+    if record.target is not None and not is_plain_name(record.target):
+        raise UntrustedStagingError("its target is not one name")
+    return record
+
+
+def _remove_empty_folder(name: str, place: int) -> bool:
+    """Remove a folder that was made and could not be opened, if it is empty; return whether it is gone."""
+    with suppress(OSError):
+        os.rmdir(name, dir_fd=place)
+    return not exists_in(name, place)

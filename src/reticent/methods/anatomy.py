@@ -141,15 +141,6 @@ def find_piece_starts(row_values: np.ndarray, values: int, l: int) -> np.ndarray
     return starts
 
 
-def _are_eligible(row_values: np.ndarray, ends: np.ndarray, values: int, l: int) -> np.ndarray:
-    """Tell which of the pieces are l-eligible."""
-    sizes = np.diff(ends)
-    piece = np.repeat(np.arange(len(sizes)), sizes)
-    key, count = np.unique(piece * values + row_values, return_counts=True)
-    largest = np.maximum.reduceat(count, np.flatnonzero(np.diff(key // values, prepend=-1)))
-    return l * largest <= sizes
-
-
 def deal_rows(
     row_values: np.ndarray, starts: np.ndarray, l: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray, int]:
@@ -182,3 +173,12 @@ def add_rows_without_value(
             attempt="withholding rows whose value is missing.",
         )
     return np.concatenate([row, missing]), np.concatenate([group, dealt])
+
+
+def _are_eligible(row_values: np.ndarray, ends: np.ndarray, values: int, l: int) -> np.ndarray:
+    """Tell which of the pieces are l-eligible."""
+    sizes = np.diff(ends)
+    piece = np.repeat(np.arange(len(sizes)), sizes)
+    key, count = np.unique(piece * values + row_values, return_counts=True)
+    largest = np.maximum.reduceat(count, np.flatnonzero(np.diff(key // values, prepend=-1)))
+    return l * largest <= sizes

@@ -112,13 +112,24 @@ def bind_reachable_promises(cells: Cells, promises: Promises, method: str) -> Bo
     raise PromiseUnreachable(f"{_join_names(broken or promises)} cannot be met by {method}.", why=why, attempt=attempt)
 
 
+def resolve_weights(names: Sequence[str], weights: Mapping[str, Any] | None) -> np.ndarray:
+    """Return the weight of each quasi-identifier, 1 for one that is not named; at least one must be above 0."""
+    _require_valid_weights(weights)
+    named_weights = dict(weights or {})
+    for column in named_weights:
+        if column not in names:
+            raise JobError(
+                f"A weight is given for {quote_list([column])}, which is not a quasi-identifier.",
+                attempt=suggest(column, names),
+            )
+    resolved = np.array([float(parse_fraction(named_weights.get(name, 1))) for name in names])
+    if len(resolved) and not resolved.sum() > 0:
+        raise JobError("All weights are 0: no column's loss would count.", attempt="a weight above 0 for one column.")
+    return resolved
+
+
 def _join_names(promises: Iterable[Promise]) -> str:
     return " with ".join(_describe_promise(promise) for promise in promises)
-
-
-def _describe_promise(promise: Promise) -> str:
-    column = getattr(promise, "column", None)
-    return promise.name + (f" on {column!r}" if column else "")
 
 
 def _explain_broken_promise(cells: Cells, promise: Promise) -> tuple[str, str]:
@@ -148,6 +159,21 @@ def _explain_broken_promise(cells: Cells, promise: Promise) -> tuple[str, str]:
     return ("", "")
 
 
+def _require_valid_weights(weights: Mapping[str, Any] | None) -> None:
+    """Refuse weights that are no numbers, or are negative or immoderate; those of a method of ours were checked before."""
+    if weights is not None and not isinstance(weights, Mapping):
+        raise JobError("weights must be a table of numbers by column.", attempt='{"age": 2}.')
+    for column, weight in (weights or {}).items():
+        name = f"The weight of {quote_list([column])}"
+        if isinstance(weight, str) or not 0 <= parse_fraction(weight, name) <= MAX_WEIGHT:
+            raise make_weight_error(column)
+
+
+def _describe_promise(promise: Promise) -> str:
+    column = getattr(promise, "column", None)
+    return promise.name + (f" on {column!r}" if column else "")
+
+
 def _explain_broken_caps(column: str, totals: np.ndarray, caps: Caps) -> tuple[str, str]:
     rows = int(totals.sum())
     besides = " without its missing values" if caps.without >= 0 else ""
@@ -171,29 +197,3 @@ def _explain_broken_caps(column: str, totals: np.ndarray, caps: Caps) -> tuple[s
             why = f"One value of {column!r} has a share of {share:.4f}{besides}, and may have at most {cap:.4f} of a group."
             return why, f"a promise that allows a share of {share:.4f}, or withholding rows with that value."
     return f"A value of {column!r} is rarer in the table than a group may have it.", "a weaker promise."
-
-
-def resolve_weights(names: Sequence[str], weights: Mapping[str, Any] | None) -> np.ndarray:
-    """Return the weight of each quasi-identifier, 1 for one that is not named; at least one must be above 0."""
-    _require_valid_weights(weights)
-    named_weights = dict(weights or {})
-    for column in named_weights:
-        if column not in names:
-            raise JobError(
-                f"A weight is given for {quote_list([column])}, which is not a quasi-identifier.",
-                attempt=suggest(column, names),
-            )
-    resolved = np.array([float(parse_fraction(named_weights.get(name, 1))) for name in names])
-    if len(resolved) and not resolved.sum() > 0:
-        raise JobError("All weights are 0: no column's loss would count.", attempt="a weight above 0 for one column.")
-    return resolved
-
-
-def _require_valid_weights(weights: Mapping[str, Any] | None) -> None:
-    """Refuse weights that are no numbers, or are negative or immoderate; those of a method of ours were checked before."""
-    if weights is not None and not isinstance(weights, Mapping):
-        raise JobError("weights must be a table of numbers by column.", attempt='{"age": 2}.')
-    for column, weight in (weights or {}).items():
-        name = f"The weight of {quote_list([column])}"
-        if isinstance(weight, str) or not 0 <= parse_fraction(weight, name) <= MAX_WEIGHT:
-            raise make_weight_error(column)

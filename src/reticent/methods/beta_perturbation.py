@@ -45,6 +45,9 @@ from reticent.validation import check_parameters, document_parameters
 
 MATRIX_SCALE = 10**9  # entries are exact decimals of nine digits, as they are published
 IntegerMatrix = list[list[int]]
+CHUNK_ROWS = 1 << 20  # rows that are redrawn together, and those of one cell beyond
+MAX_SENSITIVE_VALUES = 500  # different sensitive values: the matrix has as many rows and columns, each entry a fraction
+MAX_OPTIMAL_VALUES = 100  # of them for the linear programme, which has their square of unknowns
 
 
 def build_rank_one_matrix(p: Sequence[Fraction], gains: Sequence[Fraction], *, two_sided: bool) -> IntegerMatrix:
@@ -136,38 +139,6 @@ def solve_optimal_matrix(
     return np.maximum(solution.x[: m * m].reshape(m, m), 0)
 
 
-def _build_sum_equalities(prior: np.ndarray, coo_array):
-    """Build the equalities: each row sums to 1, and S_v is the sum of p_i M[i][v]."""
-    m = len(prior)
-    i, v = (axis.ravel() for axis in np.indices((m, m)))
-    value_range = np.arange(m)
-    columns = np.concatenate([i * m + v, i * m + v, m * m + value_range])
-    rows = np.concatenate([i, m + v, m + value_range])
-    values = np.concatenate([np.ones(m * m), prior[i], -np.ones(m)])
-    equal = coo_array((values, (rows, columns)), shape=(2 * m, m * m + 2 * m)).tocsr()
-    return equal, np.append(np.ones(m), np.zeros(m))
-
-
-class _LinearProgram:
-    """Inequalities gathered as triplets."""
-
-    def __init__(self, m: int):
-        self.parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
-        self.right: list[np.ndarray] = []
-        self.rows = 0
-        self.columns = m * m + 2 * m
-
-    def add_inequality(self, terms: list, count: int, right: float) -> None:
-        row = np.arange(count) + self.rows
-        self.parts += [(row, column, np.broadcast_to(value, count)) for column, value in terms]
-        self.right.append(np.full(count, float(right)))
-        self.rows += count
-
-    def matrix(self, coo_array):
-        row, column, value = (np.concatenate(parts) for parts in zip(*self.parts, strict=True))
-        return coo_array((value, (row, column)), shape=(self.rows, self.columns)).tocsr(), np.concatenate(self.right)
-
-
 def round_to_safe_matrix(floats: np.ndarray, p: Sequence[Fraction], mixed: float) -> IntegerMatrix:
     """Round a floating-point matrix to whole numbers, mixed with the uninformative matrix: every gain shrinks by that share."""
     prior = np.array([float(x) for x in p])
@@ -177,12 +148,6 @@ def round_to_safe_matrix(floats: np.ndarray, p: Sequence[Fraction], mixed: float
     rest = MATRIX_SCALE - entries.sum(axis=1)
     entries[np.arange(len(p)), blended.argmax(axis=1)] += rest
     return [[int(entry) for entry in row] for row in entries]
-
-
-CHUNK_ROWS = 1 << 20  # rows that are redrawn together, and those of one cell beyond
-
-MAX_SENSITIVE_VALUES = 500  # different sensitive values: the matrix has as many rows and columns, each entry a fraction
-MAX_OPTIMAL_VALUES = 100  # of them for the linear programme, which has their square of unknowns
 
 
 @document_parameters(METHODS["beta-perturbation"])
@@ -309,3 +274,35 @@ def perturb_cells(
         matrix=tuple(map(tuple, matrix)),
         matrix_denominator=scale,
     )
+
+
+class _LinearProgram:
+    """Inequalities gathered as triplets."""
+
+    def __init__(self, m: int):
+        self.parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+        self.right: list[np.ndarray] = []
+        self.rows = 0
+        self.columns = m * m + 2 * m
+
+    def add_inequality(self, terms: list, count: int, right: float) -> None:
+        row = np.arange(count) + self.rows
+        self.parts += [(row, column, np.broadcast_to(value, count)) for column, value in terms]
+        self.right.append(np.full(count, float(right)))
+        self.rows += count
+
+    def matrix(self, coo_array):
+        row, column, value = (np.concatenate(parts) for parts in zip(*self.parts, strict=True))
+        return coo_array((value, (row, column)), shape=(self.rows, self.columns)).tocsr(), np.concatenate(self.right)
+
+
+def _build_sum_equalities(prior: np.ndarray, coo_array):
+    """Build the equalities: each row sums to 1, and S_v is the sum of p_i M[i][v]."""
+    m = len(prior)
+    i, v = (axis.ravel() for axis in np.indices((m, m)))
+    value_range = np.arange(m)
+    columns = np.concatenate([i * m + v, i * m + v, m * m + value_range])
+    rows = np.concatenate([i, m + v, m + value_range])
+    values = np.concatenate([np.ones(m * m), prior[i], -np.ones(m)])
+    equal = coo_array((values, (rows, columns)), shape=(2 * m, m * m + 2 * m)).tocsr()
+    return equal, np.append(np.ones(m), np.zeros(m))

@@ -43,6 +43,12 @@ from reticent.recipe.recipe import Recipe
 from reticent.validation import check_parameters, document_parameters
 
 WHOLE_SHARE = Fraction(1)
+TIGHTER_SHARES = (
+    Fraction(9, 10),
+    Fraction(3, 4),
+    Fraction(1, 2),
+    Fraction(0),
+)  # shares tried where one class is left; 0: a value each
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,36 +143,6 @@ def partition_values(
         runs.append(list(ascending[start[e] - 1 : e]))
         e = start[e] - 1
     return runs[::-1]
-
-
-def _count_capped_rows(totals: np.ndarray, cap: Caps) -> int:
-    return int(totals.sum() - (totals[cap.without] if cap.without >= 0 else 0))
-
-
-def _to_pair(cap: np.ndarray) -> tuple[int, int]:
-    return int(cap[0]), int(cap[1])
-
-
-def _choose_smaller(ratio: tuple[int, int], other_ratio: tuple[int, int]) -> tuple[int, int]:
-    return ratio if ratio[0] * other_ratio[1] <= other_ratio[0] * ratio[1] else other_ratio
-
-
-def _find_strictest_cap(pairs: np.ndarray | None, run: list[int], otherwise: tuple[int, int]) -> tuple[int, int]:
-    """Find the strictest cap of a run; lower caps are only looked up for runs of one value."""
-    if pairs is None:
-        return otherwise
-    strictest = _to_pair(pairs[run[0]])
-    for v in run[1:]:
-        strictest = _choose_smaller(_to_pair(pairs[v]), strictest)
-    return strictest
-
-
-TIGHTER_SHARES = (
-    Fraction(9, 10),
-    Fraction(3, 4),
-    Fraction(1, 2),
-    Fraction(0),
-)  # shares tried where one class is left; 0: a value each
 
 
 @document_parameters(METHODS["burel"])
@@ -274,3 +250,25 @@ def require_several_classes(name: str, totals: np.ndarray, buckets: ValueBuckets
         f"that holds it needs at least {needed} rows; half of the table cannot hold its share of it.",
         attempt='a larger beta, withholding so rare a value, or method = "beta-perturbation".',
     )
+
+
+def _find_strictest_cap(pairs: np.ndarray | None, run: list[int], otherwise: tuple[int, int]) -> tuple[int, int]:
+    """Find the strictest cap of a run; lower caps are only looked up for runs of one value."""
+    if pairs is None:
+        return otherwise
+    strictest = _to_pair(pairs[run[0]])
+    for v in run[1:]:
+        strictest = _choose_smaller(_to_pair(pairs[v]), strictest)
+    return strictest
+
+
+def _to_pair(cap: np.ndarray) -> tuple[int, int]:
+    return int(cap[0]), int(cap[1])
+
+
+def _count_capped_rows(totals: np.ndarray, cap: Caps) -> int:
+    return int(totals.sum() - (totals[cap.without] if cap.without >= 0 else 0))
+
+
+def _choose_smaller(ratio: tuple[int, int], other_ratio: tuple[int, int]) -> tuple[int, int]:
+    return ratio if ratio[0] * other_ratio[1] <= other_ratio[0] * ratio[1] else other_ratio

@@ -27,6 +27,9 @@ from reticent.kernels.burel_nearest import fill_nearest
 from reticent.kernels.hilbert import compute_hilbert_keys
 from reticent.recipe.recipe import Recipe
 
+KEY_BITS = 63
+MAX_AXIS_BITS = 20  # squared distances of many axes still fit 64 bits
+
 
 def split_into_classes(sizes: np.ndarray, allow: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
     """Return (classes, buckets) rows to draw, leaves from left to right; the root is a leaf whether or not it is allowed."""
@@ -57,10 +60,6 @@ def require_several_values(method: str, name: str, totals: np.ndarray) -> None:
         )
 
 
-KEY_BITS = 63
-MAX_AXIS_BITS = 20  # squared distances of many axes still fit 64 bits
-
-
 def retrieve_classes(
     cells: Cells, bucket: np.ndarray, sizes: np.ndarray, rng: np.random.Generator, *, fill: str, axes: str
 ) -> Recipe:
@@ -89,39 +88,6 @@ def compute_grid(cells: Cells, bits: int, *, stretch: bool) -> np.ndarray:
         _compute_coordinates(domain, side, stretch)[cells.codes[:, index]] for index, domain in enumerate(cells.quasi)
     ]
     return np.ascontiguousarray(np.column_stack(columns)) if columns else np.zeros((len(cells), 1), np.int64)
-
-
-def _compute_coordinates(domain: Domain, side: int, stretch: bool) -> np.ndarray:
-    """Compute the coordinate of each code; the null is at the far end."""
-    steps = np.arange(domain.size, dtype=np.float64)
-    if stretch and isinstance(domain, RangeDomain) and len(domain.texts) > 1:
-        steps = np.append(
-            domain.positions - domain.positions[0], [domain.positions[-1] - domain.positions[0]] * domain.null
-        )
-    reach = float(steps[-1]) if len(steps) else 0.0
-    if reach > 0 and (stretch or reach > side):
-        steps = np.rint(steps / reach * side)
-    return steps.astype(np.int64)
-
-
-def _draw_seeds(remaining: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, int]:
-    """Return every row in random order, as place << bits | offset, and the bits."""
-    bits = int(remaining.max(initial=1)).bit_length()
-    if len(remaining).bit_length() + bits > KEY_BITS:
-        raise InternalError("Rows are too many to be numbered.")
-    rows = np.arange(int(remaining.sum()), dtype=np.int64)
-    rows += np.repeat((np.arange(len(remaining)) << bits) - (np.cumsum(remaining) - remaining), remaining)
-    rng.shuffle(rows)
-    return rows, bits
-
-
-def _find_bucket_starts(bucket: np.ndarray, buckets: int) -> np.ndarray:
-    return np.append(0, np.cumsum(np.bincount(bucket, minlength=buckets))).astype(np.int64)
-
-
-def _allocate_takes(cells: int, sizes: np.ndarray) -> np.ndarray:
-    """Allocate the arrays of takes: a take either empties a cell or ends a class's draw from a bucket."""
-    return np.empty((cells + int((sizes > 0).sum()), 3), np.int64)
 
 
 def _fill_along_curve(
@@ -164,6 +130,39 @@ def _fill_nearest_rows(
         takes,
     )
     return takes[:entries], place
+
+
+def _compute_coordinates(domain: Domain, side: int, stretch: bool) -> np.ndarray:
+    """Compute the coordinate of each code; the null is at the far end."""
+    steps = np.arange(domain.size, dtype=np.float64)
+    if stretch and isinstance(domain, RangeDomain) and len(domain.texts) > 1:
+        steps = np.append(
+            domain.positions - domain.positions[0], [domain.positions[-1] - domain.positions[0]] * domain.null
+        )
+    reach = float(steps[-1]) if len(steps) else 0.0
+    if reach > 0 and (stretch or reach > side):
+        steps = np.rint(steps / reach * side)
+    return steps.astype(np.int64)
+
+
+def _allocate_takes(cells: int, sizes: np.ndarray) -> np.ndarray:
+    """Allocate the arrays of takes: a take either empties a cell or ends a class's draw from a bucket."""
+    return np.empty((cells + int((sizes > 0).sum()), 3), np.int64)
+
+
+def _find_bucket_starts(bucket: np.ndarray, buckets: int) -> np.ndarray:
+    return np.append(0, np.cumsum(np.bincount(bucket, minlength=buckets))).astype(np.int64)
+
+
+def _draw_seeds(remaining: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, int]:
+    """Return every row in random order, as place << bits | offset, and the bits."""
+    bits = int(remaining.max(initial=1)).bit_length()
+    if len(remaining).bit_length() + bits > KEY_BITS:
+        raise InternalError("Rows are too many to be numbered.")
+    rows = np.arange(int(remaining.sum()), dtype=np.int64)
+    rows += np.repeat((np.arange(len(remaining)) << bits) - (np.cumsum(remaining) - remaining), remaining)
+    rng.shuffle(rows)
+    return rows, bits
 
 
 def _build_bucket_trees(points: np.ndarray, place: np.ndarray, starts: np.ndarray, counts: np.ndarray):

@@ -35,6 +35,41 @@ def plan_withholding(method: Method, cells: Cells, promises: Promises, rng: Rand
     return min([start, *plans], key=search.loss)  # the first of equals: nothing is withheld for nothing
 
 
+def choose_trims(recipe: Recipe, promises: Promises, weights: Any, amount: int, *, bold: bool = False) -> np.ndarray:
+    """Choose how many more rows of each original cell to withhold, at most `amount`: the trims that gain most for each row.
+
+    If not `bold`, what is left of a group must keep the promises by itself; a bold trim trusts the next plan to find
+    other places for them.
+    """
+    cells = recipe.cells
+    published = np.flatnonzero(recipe.group != WITHHELD_GROUP)
+    group = recipe.group[published]
+    cell = recipe.cell[published]
+    quota = recipe.quota[published]
+    bound = promises.bind(PreparedCells.from_cells(cells, count_withheld_rows(recipe)).cells)
+    trims = _find_best_trims(
+        recipe, group, cell, quota, compute_weight_shares(cells, weights), 1 if bold else bound.least_size
+    )
+    goes = _select_trimmed(cells, trims, group, cell)
+    if not bold:
+        trims.gain[~_are_allowed(bound, recipe, group, cell, np.where(goes, 0, quota))] = 0
+    order = np.argsort(-trims.gain, kind="stable")
+    order = order[trims.gain[order] > 0]
+    order = order[np.cumsum(trims.rows[order]) <= amount]
+    chosen = np.zeros(recipe.groups, bool)
+    chosen[order] = True
+    withheld = goes & chosen[group]
+    return np.bincount(cell[withheld], weights=quota[withheld], minlength=len(cells)).astype(np.int64)
+
+
+def count_withheld_rows(recipe: Recipe) -> np.ndarray:
+    """Count the rows of each cell that a recipe withholds."""
+    is_withheld = recipe.group == WITHHELD_GROUP
+    return np.bincount(recipe.cell[is_withheld], weights=recipe.quota[is_withheld], minlength=len(recipe.cells)).astype(
+        np.int64
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class _WithholdingSearch:
     method: Method
@@ -69,70 +104,6 @@ class _WithholdingSearch:
             return prepared.complete(self.method.plan(prepared.cells, self.promises, self.rng))
         except PromiseUnreachable:
             return None
-
-
-@dataclass(frozen=True, eq=False)
-class _Trims:
-    """The best trim of each group so far: rows gained per row withheld, and which codes of which column go."""
-
-    gain: np.ndarray
-    column: np.ndarray
-    first: np.ndarray
-    last: np.ndarray
-    rows: np.ndarray
-
-    @classmethod
-    def none(cls, groups: int) -> _Trims:
-        column, first, last = (np.full(groups, -1, np.int64) for _ in range(3))
-        return cls(np.zeros(groups), column, first, last, np.zeros(groups, np.int64))
-
-    def offer(
-        self, group: np.ndarray, gain: np.ndarray, column: int, first: np.ndarray, last: np.ndarray, rows: np.ndarray
-    ) -> None:
-        order = np.lexsort((gain, group))
-        top = order[np.append(group[order][1:] != group[order][:-1], True)] if len(order) else order
-        top = top[gain[top] > self.gain[group[top]]]
-        groups = group[top]
-        self.gain[groups] = gain[top]
-        self.column[groups] = column
-        self.first[groups] = first[top]
-        self.last[groups] = last[top]
-        self.rows[groups] = rows[top]
-
-
-def choose_trims(recipe: Recipe, promises: Promises, weights: Any, amount: int, *, bold: bool = False) -> np.ndarray:
-    """Choose how many more rows of each original cell to withhold, at most `amount`: the trims that gain most for each row.
-
-    If not `bold`, what is left of a group must keep the promises by itself; a bold trim trusts the next plan to find
-    other places for them.
-    """
-    cells = recipe.cells
-    published = np.flatnonzero(recipe.group != WITHHELD_GROUP)
-    group = recipe.group[published]
-    cell = recipe.cell[published]
-    quota = recipe.quota[published]
-    bound = promises.bind(PreparedCells.from_cells(cells, count_withheld_rows(recipe)).cells)
-    trims = _find_best_trims(
-        recipe, group, cell, quota, compute_weight_shares(cells, weights), 1 if bold else bound.least_size
-    )
-    goes = _select_trimmed(cells, trims, group, cell)
-    if not bold:
-        trims.gain[~_are_allowed(bound, recipe, group, cell, np.where(goes, 0, quota))] = 0
-    order = np.argsort(-trims.gain, kind="stable")
-    order = order[trims.gain[order] > 0]
-    order = order[np.cumsum(trims.rows[order]) <= amount]
-    chosen = np.zeros(recipe.groups, bool)
-    chosen[order] = True
-    withheld = goes & chosen[group]
-    return np.bincount(cell[withheld], weights=quota[withheld], minlength=len(cells)).astype(np.int64)
-
-
-def count_withheld_rows(recipe: Recipe) -> np.ndarray:
-    """Count the rows of each cell that a recipe withholds."""
-    is_withheld = recipe.group == WITHHELD_GROUP
-    return np.bincount(recipe.cell[is_withheld], weights=recipe.quota[is_withheld], minlength=len(recipe.cells)).astype(
-        np.int64
-    )
 
 
 def _find_best_trims(
@@ -183,3 +154,32 @@ def _are_allowed(
     order = order[np.argsort(group[order], kind="stable")]
     offsets = np.append(0, np.cumsum(np.bincount(group[order], minlength=recipe.groups)))
     return bound.allow(CandidateGroups(recipe.cells, cell[order], remaining[order], offsets))
+
+
+@dataclass(frozen=True, eq=False)
+class _Trims:
+    """The best trim of each group so far: rows gained per row withheld, and which codes of which column go."""
+
+    gain: np.ndarray
+    column: np.ndarray
+    first: np.ndarray
+    last: np.ndarray
+    rows: np.ndarray
+
+    @classmethod
+    def none(cls, groups: int) -> _Trims:
+        column, first, last = (np.full(groups, -1, np.int64) for _ in range(3))
+        return cls(np.zeros(groups), column, first, last, np.zeros(groups, np.int64))
+
+    def offer(
+        self, group: np.ndarray, gain: np.ndarray, column: int, first: np.ndarray, last: np.ndarray, rows: np.ndarray
+    ) -> None:
+        order = np.lexsort((gain, group))
+        top = order[np.append(group[order][1:] != group[order][:-1], True)] if len(order) else order
+        top = top[gain[top] > self.gain[group[top]]]
+        groups = group[top]
+        self.gain[groups] = gain[top]
+        self.column[groups] = column
+        self.first[groups] = first[top]
+        self.last[groups] = last[top]
+        self.rows[groups] = rows[top]

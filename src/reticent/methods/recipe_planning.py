@@ -67,44 +67,6 @@ def compose_recipe(
     return relabel_recipe(select_method_promises(stages, promises), cells, recipe)
 
 
-def _plan_groups(
-    stages: Sequence[Stage],
-    method: Method,
-    cells: Cells,
-    promises: Promises,
-    rng: Random,
-    suppress_at_most: Fraction,
-    progress: ProgressCallback,
-    watch: Watch | None,
-) -> Recipe:
-    """Run the stages one after the other, then the method on what they kept, for the promises that no stage keeps."""
-    if suppress_at_most:
-        return plan_withholding(method, cells, promises, rng, suppress_at_most)
-    prepared = None
-    for stage in stages:
-        step = stage.prepare(cells, promises, rng)
-        prepared = step if prepared is None else prepared.chain(step)
-        cells = step.cells
-    method_promises = select_method_promises(stages, promises)
-    if isinstance(method, Anytime):
-        recipe = method.plan(cells, method_promises, rng, watch=watch or _make_sweep_watch(progress))
-    else:
-        recipe = method.plan(cells, method_promises, rng)
-    for stage in stages:
-        if hasattr(stage, "finish"):
-            recipe = stage.finish(recipe, promises, rng)
-    return recipe if prepared is None else prepared.complete(recipe)
-
-
-def _make_sweep_watch(progress: ProgressCallback) -> Watch:
-    """Make a watch that reports the sweeps of an anytime method as progress, and never stops it."""
-
-    def watch(state: Any) -> None:
-        progress(ProgressEvent(f"planning: {state.sweep} sweeps", state.done, f"loss {state.loss:.4f}"))
-
-    return watch
-
-
 def settle_method(method: Method, promises: Promises) -> Method:
     """Return the method with the options that it leaves to its promises resolved, as a manifest records it."""
     return replace(method, labels=method.labels_for(promises)) if hasattr(method, "labels_for") else method
@@ -150,23 +112,6 @@ def warn_of_lone_people(promises: Iterable[Any], recipe: Recipe, cells: Cells) -
     return found
 
 
-def _describe_certain_priors(promise: Any, cells: Cells) -> list[str]:
-    counts = promise.count_certain_priors(cells)
-    people = cells.rows
-    points = [(bandwidth, certain) for (bandwidth, _), certain in zip(promise.skyline, counts, strict=True) if certain]
-    return [
-        f"{promise.name}: of {people:,} people the adversary of bandwidth {_describe_bandwidth(bandwidth)} knew the value of {certain:,} before the "
-        "release: a prior that is certain moves by nothing, and the promise does not protect them."
-        for bandwidth, certain in points
-    ]
-
-
-def _describe_bandwidth(bandwidth: Any) -> str:
-    if isinstance(bandwidth, dict):
-        return "{" + ", ".join(f"{name}: {_describe_bandwidth(value)}" for name, value in bandwidth.items()) + "}"
-    return bandwidth if isinstance(bandwidth, str) else f"{float(bandwidth):g}"
-
-
 def relabel_recipe(promises: Promises, cells: Cells, recipe: Recipe) -> Recipe:
     """Return the recipe with labels that keep the promises; `cells` are what was planned on.
 
@@ -194,6 +139,46 @@ def relabel_recipe(promises: Promises, cells: Cells, recipe: Recipe) -> Recipe:
     return tight
 
 
+def _plan_groups(
+    stages: Sequence[Stage],
+    method: Method,
+    cells: Cells,
+    promises: Promises,
+    rng: Random,
+    suppress_at_most: Fraction,
+    progress: ProgressCallback,
+    watch: Watch | None,
+) -> Recipe:
+    """Run the stages one after the other, then the method on what they kept, for the promises that no stage keeps."""
+    if suppress_at_most:
+        return plan_withholding(method, cells, promises, rng, suppress_at_most)
+    prepared = None
+    for stage in stages:
+        step = stage.prepare(cells, promises, rng)
+        prepared = step if prepared is None else prepared.chain(step)
+        cells = step.cells
+    method_promises = select_method_promises(stages, promises)
+    if isinstance(method, Anytime):
+        recipe = method.plan(cells, method_promises, rng, watch=watch or _make_sweep_watch(progress))
+    else:
+        recipe = method.plan(cells, method_promises, rng)
+    for stage in stages:
+        if hasattr(stage, "finish"):
+            recipe = stage.finish(recipe, promises, rng)
+    return recipe if prepared is None else prepared.complete(recipe)
+
+
+def _describe_certain_priors(promise: Any, cells: Cells) -> list[str]:
+    counts = promise.count_certain_priors(cells)
+    people = cells.rows
+    points = [(bandwidth, certain) for (bandwidth, _), certain in zip(promise.skyline, counts, strict=True) if certain]
+    return [
+        f"{promise.name}: of {people:,} people the adversary of bandwidth {_describe_bandwidth(bandwidth)} knew the value of {certain:,} before the "
+        "release: a prior that is certain moves by nothing, and the promise does not protect them."
+        for bandwidth, certain in points
+    ]
+
+
 def _is_widened(domain: Domain) -> bool:
     """Tell whether labels of the column may be wider than their groups."""
     return isinstance(domain, WidenedDomain) or (isinstance(domain, BandDomain) and domain.label_options is not None)
@@ -205,3 +190,18 @@ def _count_broken_groups(promises: Promises, cells: Cells, recipe: Recipe) -> in
     counts = np.bincount(recipe.cell[kept], weights=recipe.quota[kept], minlength=len(cells)).astype(np.int64)
     groups = replace(recipe, cells=cells).as_groups()
     return int((~promises.bind(replace(cells, counts=counts)).allow(groups)).sum())
+
+
+def _make_sweep_watch(progress: ProgressCallback) -> Watch:
+    """Make a watch that reports the sweeps of an anytime method as progress, and never stops it."""
+
+    def watch(state: Any) -> None:
+        progress(ProgressEvent(f"planning: {state.sweep} sweeps", state.done, f"loss {state.loss:.4f}"))
+
+    return watch
+
+
+def _describe_bandwidth(bandwidth: Any) -> str:
+    if isinstance(bandwidth, dict):
+        return "{" + ", ".join(f"{name}: {_describe_bandwidth(value)}" for name, value in bandwidth.items()) + "}"
+    return bandwidth if isinstance(bandwidth, str) else f"{float(bandwidth):g}"

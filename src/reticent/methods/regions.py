@@ -29,6 +29,17 @@ from reticent.randomness import Random
 from reticent.recipe.recipe import Recipe
 
 SAMPLE_CELLS = 1 << 16  # cells
+RegionMapper = Callable[[Callable[..., Any], Iterable[tuple[Any, ...]]], Iterable[Any]]
+"""Calls a function with each of some arguments, wherever there is room; the results in the same order."""
+_WHOLE_TABLE_REASONS = {
+    "mosaic": "it moves rows by how the values of all rows are distributed",
+    "burel": "its buckets are filled from all rows",
+    "sabre": "its buckets are filled from all rows",
+    "anatomy": "its groups draw on the values of all rows",
+    "distribution": "its groups are made over all rows",
+    "beta-perturbation": "it has no groups to plan",
+    "perturbed-generalization": "it redraws values before groups are made",
+}
 
 
 @dataclass(eq=False)
@@ -146,20 +157,6 @@ def cut_regions(
     return tree
 
 
-RegionMapper = Callable[[Callable[..., Any], Iterable[tuple[Any, ...]]], Iterable[Any]]
-"""Calls a function with each of some arguments, wherever there is room; the results in the same order."""
-
-_WHOLE_TABLE_REASONS = {
-    "mosaic": "it moves rows by how the values of all rows are distributed",
-    "burel": "its buckets are filled from all rows",
-    "sabre": "its buckets are filled from all rows",
-    "anatomy": "its groups draw on the values of all rows",
-    "distribution": "its groups are made over all rows",
-    "beta-perturbation": "it has no groups to plan",
-    "perturbed-generalization": "it redraws values before groups are made",
-}
-
-
 def require_plannable_by_region(
     method: Method, promises: Promises, *, prepared: bool = False, withholding: bool = False
 ) -> None:
@@ -216,10 +213,6 @@ def plan_region(method: Method, cells: Cells, promises: Promises, rng: Random) -
     return recipe.cell.astype(np.int32), recipe.group.astype(np.int32), recipe.quota, recipe.groups, recipe.labels
 
 
-def _take_cells(cells: Cells, member: np.ndarray) -> Cells:
-    return replace(cells, codes=cells.codes[member], values=cells.values[member], counts=cells.counts[member])
-
-
 def find_fine_nodes(tree: RegionTree, leaf: np.ndarray, cells: Cells, promises: Promises) -> np.ndarray:
     """Tell which nodes of the tree keep every promise as one group, counted exactly; `leaf` is where each cell is sent."""
     bound = promises.bind(cells)
@@ -231,6 +224,10 @@ def find_fine_nodes(tree: RegionTree, leaf: np.ndarray, cells: Cells, promises: 
         nodes, first = np.unique(node_of_cell[order], return_index=True)
         is_fine[nodes] = bound.allow(CandidateGroups(cells, order, cells.counts[order], np.append(first, len(order))))
     return is_fine
+
+
+def _take_cells(cells: Cells, member: np.ndarray) -> Cells:
+    return replace(cells, codes=cells.codes[member], values=cells.values[member], counts=cells.counts[member])
 
 
 def _join_plans(cells: Cells, members: list[np.ndarray], plans: Iterable[tuple[Any, ...]]) -> Recipe:

@@ -43,6 +43,8 @@ from reticent.recipe.recipe import Recipe
 from reticent.validation import check_parameters, document_parameters
 
 BucketValues = list[list[int]]
+MAX_SENSITIVE_VALUES = 1_000  # different sensitive values
+MAX_ORDERED_VALUES = 5_000  # of them where the distance is that of ranks, which costs less
 
 
 class GroundDistance(Protocol):
@@ -71,12 +73,6 @@ def make_ground_distance(distance: str, domain: Domain, totals: np.ndarray) -> G
             attempt='hierarchy = "file.csv" on that column.',
         )
     return TreeDistance(totals, _list_levels(domain), domain.hierarchy.height)
-
-
-def _list_levels(domain: TreeDomain) -> list[np.ndarray]:
-    """List the node above each value at every level below the root; a null is a node of its own on all of them."""
-    paths = domain.hierarchy.paths
-    return [np.append(paths[:, level], [-1] * domain.null).astype(np.int64) for level in range(paths.shape[1] - 1)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,17 +194,6 @@ class LineDistance:
         return [bucket[:place], bucket[place:]]
 
 
-def _compute_worst_inside(totals: np.ndarray) -> np.ndarray:
-    """Compute the worst inside each beginning of a run, drawn in proportion: everything at its first, or at its last value."""
-    until = np.cumsum(totals)
-    prefixes = np.cumsum(until) - until  # the sum of all prefixes but the whole
-    return np.maximum(np.arange(len(totals)) * until - prefixes, prefixes)
-
-
-MAX_SENSITIVE_VALUES = 1_000  # different sensitive values
-MAX_ORDERED_VALUES = 5_000  # of them where the distance is that of ranks, which costs less
-
-
 @document_parameters(METHODS["sabre"])
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sabre(Method):
@@ -312,3 +297,16 @@ def bucketize(promise: TCloseness, domain, totals: np.ndarray, aim: Fraction) ->
         _, inner = views[0].ground.work(views[0].buckets, sizes if small else sizes.astype(object))
         worst = max((b for b in range(len(buckets)) if len(buckets[b]) > 1), key=lambda b: int(inner[0, b]))
         buckets[worst : worst + 1] = views[0].ground.split(buckets[worst])
+
+
+def _list_levels(domain: TreeDomain) -> list[np.ndarray]:
+    """List the node above each value at every level below the root; a null is a node of its own on all of them."""
+    paths = domain.hierarchy.paths
+    return [np.append(paths[:, level], [-1] * domain.null).astype(np.int64) for level in range(paths.shape[1] - 1)]
+
+
+def _compute_worst_inside(totals: np.ndarray) -> np.ndarray:
+    """Compute the worst inside each beginning of a run, drawn in proportion: everything at its first, or at its last value."""
+    until = np.cumsum(totals)
+    prefixes = np.cumsum(until) - until  # the sum of all prefixes but the whole
+    return np.maximum(np.arange(len(totals)) * until - prefixes, prefixes)

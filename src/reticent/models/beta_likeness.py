@@ -138,16 +138,6 @@ class BetaLikeness(Promise):
         return 1 - find_fraction_below_real(lambda digits: _enclose_others_cap(p, digits), rows)
 
 
-def _enclose_enhanced_cap(p: Fraction, digits: int) -> tuple[Fraction, Fraction]:
-    lower, upper = enclose_log(1 / p, digits)
-    return p * (1 + lower), min(p * (1 + upper), Fraction(1))
-
-
-def _enclose_others_cap(p: Fraction, digits: int) -> tuple[Fraction, Fraction]:
-    lower, upper = enclose_log(1 / p, digits)
-    return 1 - p / (1 + lower), 1 - p / (1 + upper)
-
-
 @dataclass(frozen=True, slots=True)
 class BetaPosterior:
     """beta-likeness as a mechanism promise: a check of the matrix of a perturbation."""
@@ -202,17 +192,6 @@ def compute_worst_gains(
         high = max(ratios)
         gains.append((high - 1, None if low == 0 else 1 / low - 1))
     return gains
-
-
-def _find_extreme_entries(row: np.ndarray, column_sums: np.ndarray) -> list[tuple[int, int]]:
-    """Find the entries whose ratio to the column may be the greatest or the least.
-
-    Floating point only rules out the others: a quotient of two rounded numbers is off by less than three roundings.
-    """
-    possible = np.flatnonzero(column_sums > 0)
-    ratio = row[possible].astype(np.float64) / column_sums[possible].astype(np.float64)
-    near = (ratio >= ratio.max() * (1 - RATIO_ROUNDING)) | (ratio <= ratio.min() * (1 + RATIO_ROUNDING))
-    return [(row[v], column_sums[v]) for v in possible[near]]
 
 
 class ValueSets:
@@ -274,31 +253,6 @@ def make_family_check(
         caps = like.caps(families.sums(totals), nothing)
         cast("Any", keeps).caps = tuple((column, replace(cap, family=family)) for cap in caps)
     return keeps
-
-
-class _FamilyReference:
-    """The reference distribution by family: the table as published, or without its null rows."""
-
-    def __init__(self, like: BetaLikeness, families: ValueSets | ValueRuns, totals: np.ndarray, excluded: int):
-        self.without = excluded
-        totals = exclude_value(totals, excluded)
-        rows = int(totals.sum())
-        family_totals = families.sums(totals)
-        self.families = families.only(family_totals > 0)
-        # Families of one size have one cap.
-        counts, size_number = np.unique(family_totals[family_totals > 0], return_inverse=True)
-        frequency = [Fraction(int(count), rows) for count in counts]
-        self.upper = to_integer_pairs([like.cap(p, rows) for p in frequency])[size_number]
-        self.lower = to_integer_pairs([like.floor(p, rows) for p in frequency])[size_number] if like.two_sided else None
-
-    def is_within(self, counts: np.ndarray) -> np.ndarray:
-        counts = exclude_value(counts, self.without)
-        size = counts.sum(axis=1)[:, None]
-        family_counts = self.families.sums(counts)
-        fine = (family_counts * self.upper[:, 1] <= self.upper[:, 0] * size).all(axis=1)
-        if self.lower is not None:
-            fine &= (family_counts * self.lower[:, 1] >= self.lower[:, 0] * size).all(axis=1)
-        return fine
 
 
 @document_parameters(PROMISES["proximity-beta-likeness"])
@@ -410,3 +364,49 @@ class SemanticLikeness(Promise):
             )
         nodes = np.unique(domain.hierarchy.paths[:, self.level], return_inverse=True)[1].reshape(-1)
         return np.append(nodes, [nodes.max() + 1] * domain.null).astype(np.int64)
+
+
+def _enclose_enhanced_cap(p: Fraction, digits: int) -> tuple[Fraction, Fraction]:
+    lower, upper = enclose_log(1 / p, digits)
+    return p * (1 + lower), min(p * (1 + upper), Fraction(1))
+
+
+def _enclose_others_cap(p: Fraction, digits: int) -> tuple[Fraction, Fraction]:
+    lower, upper = enclose_log(1 / p, digits)
+    return 1 - p / (1 + lower), 1 - p / (1 + upper)
+
+
+def _find_extreme_entries(row: np.ndarray, column_sums: np.ndarray) -> list[tuple[int, int]]:
+    """Find the entries whose ratio to the column may be the greatest or the least.
+
+    Floating point only rules out the others: a quotient of two rounded numbers is off by less than three roundings.
+    """
+    possible = np.flatnonzero(column_sums > 0)
+    ratio = row[possible].astype(np.float64) / column_sums[possible].astype(np.float64)
+    near = (ratio >= ratio.max() * (1 - RATIO_ROUNDING)) | (ratio <= ratio.min() * (1 + RATIO_ROUNDING))
+    return [(row[v], column_sums[v]) for v in possible[near]]
+
+
+class _FamilyReference:
+    """The reference distribution by family: the table as published, or without its null rows."""
+
+    def __init__(self, like: BetaLikeness, families: ValueSets | ValueRuns, totals: np.ndarray, excluded: int):
+        self.without = excluded
+        totals = exclude_value(totals, excluded)
+        rows = int(totals.sum())
+        family_totals = families.sums(totals)
+        self.families = families.only(family_totals > 0)
+        # Families of one size have one cap.
+        counts, size_number = np.unique(family_totals[family_totals > 0], return_inverse=True)
+        frequency = [Fraction(int(count), rows) for count in counts]
+        self.upper = to_integer_pairs([like.cap(p, rows) for p in frequency])[size_number]
+        self.lower = to_integer_pairs([like.floor(p, rows) for p in frequency])[size_number] if like.two_sided else None
+
+    def is_within(self, counts: np.ndarray) -> np.ndarray:
+        counts = exclude_value(counts, self.without)
+        size = counts.sum(axis=1)[:, None]
+        family_counts = self.families.sums(counts)
+        fine = (family_counts * self.upper[:, 1] <= self.upper[:, 0] * size).all(axis=1)
+        if self.lower is not None:
+            fine &= (family_counts * self.lower[:, 1] >= self.lower[:, 0] * size).all(axis=1)
+        return fine

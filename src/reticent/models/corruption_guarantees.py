@@ -111,21 +111,6 @@ def theorem3_holds(setting: CorruptionSetting, delta: Fraction) -> bool:
     return _is_peak_at_most(a, delta / setting.h)
 
 
-def _compute_growth(pull: Fraction, resistance: Fraction, w: Fraction) -> Fraction:
-    return pull * w * (1 - w) / (pull * w + resistance)
-
-
-def _is_left_of_peak(a: Fraction, w: Fraction) -> bool:
-    """Tell whether w <= sqrt(a^2 + a) - a."""
-    return (w + a) ** 2 <= a * a + a
-
-
-def _is_peak_at_most(a: Fraction, limit: Fraction) -> bool:
-    """Tell whether 1 + 2 a - 2 sqrt(a^2 + a) <= most."""
-    difference = 1 + 2 * a - limit
-    return difference <= 0 or difference * difference <= 4 * (a * a + a)
-
-
 def round_up(value: Fraction) -> Fraction:
     return Fraction(ceil(value * GUARANTEE_SCALE), GUARANTEE_SCALE)
 
@@ -230,3 +215,18 @@ class RhoGuarantee(Promise):
                 f"{float(round_up(reached)):g}.",
                 attempt="a smaller p, or leaving p out: it is then the largest that keeps every promise.",
             )
+
+
+def _is_left_of_peak(a: Fraction, w: Fraction) -> bool:
+    """Tell whether w <= sqrt(a^2 + a) - a."""
+    return (w + a) ** 2 <= a * a + a
+
+
+def _compute_growth(pull: Fraction, resistance: Fraction, w: Fraction) -> Fraction:
+    return pull * w * (1 - w) / (pull * w + resistance)
+
+
+def _is_peak_at_most(a: Fraction, limit: Fraction) -> bool:
+    """Tell whether 1 + 2 a - 2 sqrt(a^2 + a) <= most."""
+    difference = 1 + 2 * a - limit
+    return difference <= 0 or difference * difference <= 4 * (a * a + a)

@@ -114,28 +114,6 @@ def are_diverse(counts: np.ndarray, l: Fraction) -> np.ndarray:  # noqa: E741
     return diverse
 
 
-def _bound_entropy_excess(counts: np.ndarray, size: np.ndarray, l: Fraction) -> tuple[np.ndarray, np.ndarray]:  # noqa: E741
-    """Compute s ln s - sum c ln c - s ln l in doubles, and a bound on its error.
-
-    A logarithm is good to 4 units in the last place, a product adds 1/2, a sum of m terms at most m; ln l also has the
-    error of rounding l.  The bound counts each of them generously.
-    """
-    c = counts.astype(np.float64)
-    s = size.astype(np.float64)
-    counts_term = (c * np.log(np.maximum(c, 1))).sum(axis=1)
-    size_term = s * np.log(s)
-    required_term = s * log(l)
-    return size_term - counts_term - required_term, (counts.shape[1] + 16) * 2.0**-52 * (
-        size_term + counts_term + required_term + s
-    )
-
-
-def _is_diverse_exactly(counts: np.ndarray, size: int, l: Fraction) -> bool:  # noqa: E741
-    numerator, denominator = as_ratio(l)
-    terms = [(size, size), (denominator, size), (numerator, -size)]
-    return compute_log_sum_sign(terms + [(int(c), -int(c)) for c in counts if c]) >= 0
-
-
 @document_parameters(PROMISES["probabilistic-l-diversity"])
 @dataclass(frozen=True, slots=True)
 class ProbabilisticLDiversity(Promise):
@@ -202,3 +180,25 @@ class RecursiveLDiversity(Promise):
         first = falling[:, 0]
         tail = falling[:, self.l - 1 :].sum(axis=1)
         return (tail > 0) & shares_at_most(first, cap, first + tail)
+
+
+def _bound_entropy_excess(counts: np.ndarray, size: np.ndarray, l: Fraction) -> tuple[np.ndarray, np.ndarray]:  # noqa: E741
+    """Compute s ln s - sum c ln c - s ln l in doubles, and a bound on its error.
+
+    A logarithm is good to 4 units in the last place, a product adds 1/2, a sum of m terms at most m; ln l also has the
+    error of rounding l.  The bound counts each of them generously.
+    """
+    c = counts.astype(np.float64)
+    s = size.astype(np.float64)
+    counts_term = (c * np.log(np.maximum(c, 1))).sum(axis=1)
+    size_term = s * np.log(s)
+    required_term = s * log(l)
+    return size_term - counts_term - required_term, (counts.shape[1] + 16) * 2.0**-52 * (
+        size_term + counts_term + required_term + s
+    )
+
+
+def _is_diverse_exactly(counts: np.ndarray, size: int, l: Fraction) -> bool:  # noqa: E741
+    numerator, denominator = as_ratio(l)
+    terms = [(size, size), (denominator, size), (numerator, -size)]
+    return compute_log_sum_sign(terms + [(int(c), -int(c)) for c in counts if c]) >= 0

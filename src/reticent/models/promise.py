@@ -41,8 +41,6 @@ Totals = Sequence[np.ndarray]
 Model = TypeVar("Model")
 MAX_PROMISES = 100  # promises of one release
 MAX_CAPPED_ROWS = isqrt((1 << 63) - 1)  # counts times the denominators of caps, which are at most the rows, fit 64 bits
-
-
 NO_VALUE = -1
 
 
@@ -82,15 +80,15 @@ class CandidateGroups:
         return np.bincount(flat, weights=self.quota, minlength=len(self) * size).astype(np.int64).reshape(-1, size)
 
 
+GroupCheck = Callable[[CandidateGroups], np.ndarray]
+
+
 def order_rows_by_group(group: np.ndarray, groups: int) -> tuple[np.ndarray, np.ndarray]:
     """List the rows of each group, one group after another, and where each group begins and the last ends."""
     offsets = np.append(0, np.cumsum(np.bincount(group, minlength=groups)))
     order = np.empty(len(group), np.int64)
     order_by_group(np.arange(len(group)), np.ascontiguousarray(group, np.int64), offsets.copy(), order)
     return order, offsets
-
-
-GroupCheck = Callable[[CandidateGroups], np.ndarray]
 
 
 def resolve_totals(cells: Cells, totals: Totals | None) -> Totals:

@@ -47,30 +47,6 @@ def find_fraction_below(x: Fraction, limit: int, *, strictly: bool = False) -> F
     return Fraction(a, b)
 
 
-def _count_mediant_steps(
-    a: int, b: int, c: int, d: int, x: Fraction, strictly: bool, limit: int, *, raising: bool
-) -> int:
-    """Count the most steps t for which the mediant stays on its side of x.
-
-    Raising: (a + t c)/(b + t d) stays on the lower side; else (c + t a)/(d + t b) stays on the upper.
-    """
-    p = x.numerator
-    q = x.denominator
-    if raising:
-        slack = p * b - q * a  # lower side: q(a + t c) <= p(b + t d)
-        step = q * c - p * d
-        max_steps = (limit - b) // d
-        if step <= 0:
-            return max_steps
-        return min(max_steps, (slack - 1) // step if strictly else slack // step)
-    slack = q * c - p * d  # upper side: q(c + t a) > p(d + t b), or >= where the bound is strict
-    step = p * b - q * a
-    max_steps = (limit - d) // b
-    if step <= 0:
-        return max_steps
-    return min(max_steps, slack // step if strictly else (slack - 1) // step)
-
-
 def find_fraction_below_real(enclose: Callable[[int], tuple[Fraction, Fraction]], limit: int) -> Fraction:
     """Find the same for an irrational number, enclosed ever more narrowly: enclose(digits) -> (lower, upper)."""
     digits = 30
@@ -105,16 +81,6 @@ def enclose_exp_range(lowest: Fraction, highest: Fraction, digits: int) -> tuple
     low = _enclose_quotient(lowest, down, up)[0]
     high = _enclose_quotient(highest, down, up)[1]
     return Fraction(down.next_minus(down.exp(low))), Fraction(up.next_plus(up.exp(high)))
-
-
-def _make_rounding_contexts(digits: int) -> tuple[Context, Context]:
-    return Context(prec=digits, rounding=ROUND_FLOOR), Context(prec=digits, rounding=ROUND_CEILING)
-
-
-def _enclose_quotient(x: Fraction, down: Context, up: Context) -> tuple[Decimal, Decimal]:
-    numerator = Decimal(x.numerator)
-    denominator = Decimal(x.denominator)
-    return down.divide(numerator, denominator), up.divide(numerator, denominator)
 
 
 def is_at_most_log(x: Fraction, y: Fraction) -> bool:
@@ -154,6 +120,40 @@ def compute_log_sum_sign(terms: Iterable[tuple[int, int]]) -> int:
         if lower > 0 or upper < 0:
             return 1 if lower > 0 else -1
         digits *= 2
+
+
+def _count_mediant_steps(
+    a: int, b: int, c: int, d: int, x: Fraction, strictly: bool, limit: int, *, raising: bool
+) -> int:
+    """Count the most steps t for which the mediant stays on its side of x.
+
+    Raising: (a + t c)/(b + t d) stays on the lower side; else (c + t a)/(d + t b) stays on the upper.
+    """
+    p = x.numerator
+    q = x.denominator
+    if raising:
+        slack = p * b - q * a  # lower side: q(a + t c) <= p(b + t d)
+        step = q * c - p * d
+        max_steps = (limit - b) // d
+        if step <= 0:
+            return max_steps
+        return min(max_steps, (slack - 1) // step if strictly else slack // step)
+    slack = q * c - p * d  # upper side: q(c + t a) > p(d + t b), or >= where the bound is strict
+    step = p * b - q * a
+    max_steps = (limit - d) // b
+    if step <= 0:
+        return max_steps
+    return min(max_steps, slack // step if strictly else (slack - 1) // step)
+
+
+def _make_rounding_contexts(digits: int) -> tuple[Context, Context]:
+    return Context(prec=digits, rounding=ROUND_FLOOR), Context(prec=digits, rounding=ROUND_CEILING)
+
+
+def _enclose_quotient(x: Fraction, down: Context, up: Context) -> tuple[Decimal, Decimal]:
+    numerator = Decimal(x.numerator)
+    denominator = Decimal(x.denominator)
+    return down.divide(numerator, denominator), up.divide(numerator, denominator)
 
 
 def _refine_to_coprime_bases(exponents: dict[int, int]) -> dict[int, int]:

@@ -76,6 +76,23 @@ class TCloseness(Promise):
         return keeps
 
 
+def make_emd_function(
+    distance: str, domain: Domain, totals: np.ndarray
+) -> tuple[Callable[[np.ndarray], np.ndarray], int]:
+    """Return (function of integer excesses, scale): EMD = function / (scale * rows * size)."""
+    if distance == "equal":
+        return lambda excess: np.abs(excess).sum(axis=1), 2
+    if distance == "ordered":
+        occurring = np.flatnonzero(totals)
+        return (lambda excess: np.abs(np.cumsum(excess[:, occurring], axis=1)).sum(axis=1)), max(len(occurring) - 1, 1)
+    if not isinstance(domain, TreeDomain) or not domain.is_from_steward:
+        raise JobError(
+            f"Hierarchical t-closeness needs a hierarchy over {domain.name!r}.",
+            attempt='hierarchy = "file.csv" on that column.',
+        )
+    return _make_tree_emd_function(domain), 2 * domain.hierarchy.height
+
+
 class _ClosenessReference:
     """The reference that groups are compared with: the table as published, or without its null rows."""
 
@@ -95,23 +112,6 @@ class _ClosenessReference:
             totals = totals.astype(object)
         excess = counts * self.rows - totals * size[:, None]  # rows * size * (q - p)
         return shares_at_most(self.work(excess), t * self.scale * self.rows, size)
-
-
-def make_emd_function(
-    distance: str, domain: Domain, totals: np.ndarray
-) -> tuple[Callable[[np.ndarray], np.ndarray], int]:
-    """Return (function of integer excesses, scale): EMD = function / (scale * rows * size)."""
-    if distance == "equal":
-        return lambda excess: np.abs(excess).sum(axis=1), 2
-    if distance == "ordered":
-        occurring = np.flatnonzero(totals)
-        return (lambda excess: np.abs(np.cumsum(excess[:, occurring], axis=1)).sum(axis=1)), max(len(occurring) - 1, 1)
-    if not isinstance(domain, TreeDomain) or not domain.is_from_steward:
-        raise JobError(
-            f"Hierarchical t-closeness needs a hierarchy over {domain.name!r}.",
-            attempt='hierarchy = "file.csv" on that column.',
-        )
-    return _make_tree_emd_function(domain), 2 * domain.hierarchy.height
 
 
 def _make_tree_emd_function(domain: TreeDomain) -> Callable[[np.ndarray], np.ndarray]:

@@ -92,20 +92,6 @@ def count_marginals(parts: Partitions, names: list[str]) -> Marginals:
     return Marginals(values, sum(many for _, many in found))
 
 
-def _count_part_marginals(frames: Frames, names: list[str]) -> tuple[dict[str, pl.DataFrame], int]:
-    found: dict[str, list[pl.DataFrame]] = {name: [] for name in names}
-    many = 0
-    for frame in frames:
-        many += len(frame)
-        for name, held in found.items():
-            found[name] = [_sum_multiplicities([*held, frame.select(name, MULTIPLICITY)], [name])]
-    return {name: held[0] for name, held in found.items()}, many
-
-
-def _sum_multiplicities(frames: list[pl.DataFrame], by: list[str]) -> pl.DataFrame:
-    return pl.concat(frames).group_by(by).agg(pl.col(MULTIPLICITY).sum())
-
-
 def encode_partitions(parts: Partitions, codes: ColumnCodings, rng: Random) -> Partitions:
     """Encode the combinations, each with its random word."""
     return parts.map_partitions(
@@ -113,22 +99,11 @@ def encode_partitions(parts: Partitions, codes: ColumnCodings, rng: Random) -> P
     )
 
 
-def _encode_part(frames: Frames, number: int, codes: ColumnCodings, rng: Random) -> Iterator[pl.DataFrame]:
-    for frame in frames:
-        found = codes.encode(frame)
-        word = hash_codes(to_matrix(found, codes.columns), codes.sizes, rng)
-        yield found.with_columns(frame[MULTIPLICITY], pl.Series(WORD_COLUMN, (word >> np.uint64(1)).view(np.int64)))
-
-
 def draw_sample(parts: Partitions, codes: ColumnCodings, combinations: int, size: int = regions.SAMPLE_CELLS) -> Cells:
     """Return the cells of the least words, and a few more; all of them if they are few."""
     most = (1 << 63) - 1
     limit = most if combinations <= size else min(int(_SAMPLE_MARGIN * size / combinations * 2**63), most)
     return codes.build_cells(pl.concat(parts.map_collect(_select_least_words, limit, doing="Drawing a sample")))
-
-
-def _select_least_words(frames: Frames, limit: int) -> pl.DataFrame:
-    return pl.concat([frame.filter(pl.col(WORD_COLUMN) <= limit) for frame in frames])
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,6 +130,31 @@ def count_leaves(parts: Partitions, codes: ColumnCodings, tree: RegionTree, rows
         rows_per_person=rows_per_person,
     )
     return LeafTotals(cells, found[LEAF_COLUMN].to_numpy())
+
+
+def _count_part_marginals(frames: Frames, names: list[str]) -> tuple[dict[str, pl.DataFrame], int]:
+    found: dict[str, list[pl.DataFrame]] = {name: [] for name in names}
+    many = 0
+    for frame in frames:
+        many += len(frame)
+        for name, held in found.items():
+            found[name] = [_sum_multiplicities([*held, frame.select(name, MULTIPLICITY)], [name])]
+    return {name: held[0] for name, held in found.items()}, many
+
+
+def _sum_multiplicities(frames: list[pl.DataFrame], by: list[str]) -> pl.DataFrame:
+    return pl.concat(frames).group_by(by).agg(pl.col(MULTIPLICITY).sum())
+
+
+def _encode_part(frames: Frames, number: int, codes: ColumnCodings, rng: Random) -> Iterator[pl.DataFrame]:
+    for frame in frames:
+        found = codes.encode(frame)
+        word = hash_codes(to_matrix(found, codes.columns), codes.sizes, rng)
+        yield found.with_columns(frame[MULTIPLICITY], pl.Series(WORD_COLUMN, (word >> np.uint64(1)).view(np.int64)))
+
+
+def _select_least_words(frames: Frames, limit: int) -> pl.DataFrame:
+    return pl.concat([frame.filter(pl.col(WORD_COLUMN) <= limit) for frame in frames])
 
 
 def _count_part_leaves(frames: Frames, quasi: list[str], sensitive: list[str], tree: RegionTree) -> pl.DataFrame:

@@ -122,15 +122,19 @@ class PartFingerprint:
     sizes: tuple[np.ndarray, np.ndarray]
 
 
-def _select_least_ranked(samples: list[CombinationSample], size: int) -> CombinationSample:
-    """Select the combinations of least rank from some samples, one more than are kept."""
-    both = CombinationSample(
-        np.concatenate([one.hashes for one in samples]),
-        np.concatenate([one.combined for one in samples]),
-        np.concatenate([one.counts for one in samples]),
-    )
-    order = np.argsort(both.rank, kind="stable")[: size + 1]
-    return CombinationSample(both.hashes[order], both.combined[order], both.counts[order])
+def _count_rows_with(frames: Frames, key: bytes, names: list[str], wanted: np.ndarray) -> np.ndarray:
+    found = np.zeros(len(wanted), np.int64)
+    for frame in frames:
+        found += _hash_frame(frame, key, names).count_rows_with(tuple(names), wanted)
+    return found
+
+
+def _hash_combinations(frames: Frames, number: int, key: bytes, names: list[str]) -> Iterator[pl.DataFrame]:
+    for frame in frames:
+        held = _hash_frame(frame, key, names)
+        word = combine_hashes(held.hashes[name] for name in names)
+        part = (word % np.uint64(_HASH_PARTS)).astype(np.int32)
+        yield pl.DataFrame({_HASH_COLUMN: word.view(np.int64), MULTIPLICITY: held.counts, _PART_COLUMN: part})
 
 
 def _add_sizes(sizes: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
@@ -139,9 +143,9 @@ def _add_sizes(sizes: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, 
     return unique, np.bincount(where.reshape(-1), weights=times).astype(np.int64)
 
 
-def _hash_frame(frame: pl.DataFrame, key: bytes, names: list[str] | None = None) -> HashedRows:
-    columns = [name for name in frame.columns if name != MULTIPLICITY] if names is None else names
-    return CountedRows(frame.select(columns), frame[MULTIPLICITY].to_numpy()).hash_values(key)
+def _count_sizes(frames: Frames) -> tuple[np.ndarray, np.ndarray]:
+    found = pl.concat(list(frames)).group_by(_HASH_COLUMN).agg(pl.col(MULTIPLICITY).sum())
+    return np.unique(found[MULTIPLICITY].to_numpy(), return_counts=True)
 
 
 def _fingerprint_part(frames: Frames, key: bytes, sample_size: int) -> PartFingerprint:
@@ -165,21 +169,17 @@ def _fingerprint_part(frames: Frames, key: bytes, sample_size: int) -> PartFinge
     return PartFingerprint(rows, many, (one, other), samples[0], sizes[0])
 
 
-def _count_rows_with(frames: Frames, key: bytes, names: list[str], wanted: np.ndarray) -> np.ndarray:
-    found = np.zeros(len(wanted), np.int64)
-    for frame in frames:
-        found += _hash_frame(frame, key, names).count_rows_with(tuple(names), wanted)
-    return found
+def _select_least_ranked(samples: list[CombinationSample], size: int) -> CombinationSample:
+    """Select the combinations of least rank from some samples, one more than are kept."""
+    both = CombinationSample(
+        np.concatenate([one.hashes for one in samples]),
+        np.concatenate([one.combined for one in samples]),
+        np.concatenate([one.counts for one in samples]),
+    )
+    order = np.argsort(both.rank, kind="stable")[: size + 1]
+    return CombinationSample(both.hashes[order], both.combined[order], both.counts[order])
 
 
-def _hash_combinations(frames: Frames, number: int, key: bytes, names: list[str]) -> Iterator[pl.DataFrame]:
-    for frame in frames:
-        held = _hash_frame(frame, key, names)
-        word = combine_hashes(held.hashes[name] for name in names)
-        part = (word % np.uint64(_HASH_PARTS)).astype(np.int32)
-        yield pl.DataFrame({_HASH_COLUMN: word.view(np.int64), MULTIPLICITY: held.counts, _PART_COLUMN: part})
-
-
-def _count_sizes(frames: Frames) -> tuple[np.ndarray, np.ndarray]:
-    found = pl.concat(list(frames)).group_by(_HASH_COLUMN).agg(pl.col(MULTIPLICITY).sum())
-    return np.unique(found[MULTIPLICITY].to_numpy(), return_counts=True)
+def _hash_frame(frame: pl.DataFrame, key: bytes, names: list[str] | None = None) -> HashedRows:
+    columns = [name for name in frame.columns if name != MULTIPLICITY] if names is None else names
+    return CountedRows(frame.select(columns), frame[MULTIPLICITY].to_numpy()).hash_values(key)

@@ -43,6 +43,7 @@ from reticent.recipe.recipe import Recipe
 LabelTexts = tuple[list[str | None], ...]
 _LABEL_COLUMN = "label"
 _LABELS_PER_BATCH = 1 << 16  # labels that a lookup reads at once
+REGION_COLUMN = "\x00region"
 
 
 def write_region_labels(folder: Path, region: int, texts: LabelTexts) -> None:
@@ -101,9 +102,6 @@ def write_atomically(path: Path, content: bytes) -> None:
     os.replace(made, path)
 
 
-REGION_COLUMN = "\x00region"
-
-
 @dataclass(frozen=True, eq=False)
 class RegionRequest:
     """What is needed to plan a region.
@@ -145,10 +143,6 @@ class RegionPlan:
         )  # our own file, in a folder that only we can enter
 
 
-def _locate_plan(folder: Path, number: int) -> Path:
-    return folder / f"region-{number}.plan"
-
-
 def number_regions(tree: RegionTree) -> np.ndarray:
     """Number regions in the order of their leaves."""
     found = np.full(len(tree.column), -1, np.int32)
@@ -162,17 +156,21 @@ def route_cells(parts: Partitions, codes: ColumnCodings, tree: RegionTree) -> Pa
     return parts.map_partitions(_route_part, schema, codes, tree).repartition(REGION_COLUMN, len(tree.leaves))
 
 
+def plan_regions(parts: Partitions, request: RegionRequest) -> list[RegionSummary]:
+    """Plan every region; return the summaries."""
+    summaries = parts.map_collect(_plan_part, request, doing="Planning regions")
+    return sorted((summary for part in summaries for summary in part), key=lambda summary: summary.region)
+
+
+def _locate_plan(folder: Path, number: int) -> Path:
+    return folder / f"region-{number}.plan"
+
+
 def _route_part(frames: Frames, number: int, codes: ColumnCodings, tree: RegionTree) -> Iterator[pl.DataFrame]:
     region = number_regions(tree)
     for frame in frames:
         leaf = tree.route(to_matrix(frame, codes.columns[: len(codes.quasi)]))
         yield frame.select(*codes.columns, MULTIPLICITY).with_columns(pl.Series(REGION_COLUMN, region[leaf]))
-
-
-def plan_regions(parts: Partitions, request: RegionRequest) -> list[RegionSummary]:
-    """Plan every region; return the summaries."""
-    summaries = parts.map_collect(_plan_part, request, doing="Planning regions")
-    return sorted((summary for part in summaries for summary in part), key=lambda summary: summary.region)
 
 
 def _plan_part(frames: Frames, request: RegionRequest) -> list[RegionSummary]:

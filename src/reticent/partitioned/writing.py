@@ -90,20 +90,42 @@ def expand_regions(parts: Partitions, writing: RowEncoding) -> Partitions:
     return parts.map_partitions(_expand_part, writing.schema({}), writing)
 
 
-def _expand_part(frames: Frames, number: int, writing: RowEncoding) -> Iterator[pl.DataFrame]:
-    for frame in frames:
-        for at in frame[PART_NUMBER].to_list():
-            region = RegionPlan.read(writing.folder, at)
-            entry = np.repeat(np.arange(len(region.recipe.cell)), region.recipe.quota)
-            yield writing.encode_rows(at, region, entry, writing.rng.words(f"shuffle region {at}", 0, len(entry)))
-
-
 def locate_rows(
     parts: Partitions, codes: ColumnCodings, tree: RegionTree, carried: Mapping[str, pl.DataType], rng: Random
 ) -> Partitions:
     """Rows with their codes, their region, a random word and what they carry: to be kept, because a word is drawn by place."""
     schema = {**codes.schema, **carried, WORD_COLUMN: pl.Int64(), REGION_COLUMN: pl.Int32()}
     return parts.map_partitions(_locate_part, schema, codes, tree, list(carried), rng)
+
+
+def assign_entries(parts: Partitions, writing: RowEncoding, carried: Mapping[str, pl.DataType]) -> Partitions:
+    """Return what each row shows, with its passthrough values; `parts` are regions."""
+    return parts.map_partitions(_assign_part, writing.schema(carried), writing, list(carried))
+
+
+def sort_buckets(parts: Partitions, writing: RowEncoding, carried: Mapping[str, pl.DataType]) -> Partitions:
+    """Return the rows by bucket, each in the order of its rows' words."""
+    kept = {name: dtype for name, dtype in writing.schema(carried).items() if name not in (WORD_COLUMN, BUCKET_COLUMN)}
+    return parts.repartition(BUCKET_COLUMN, writing.buckets).map_partitions(_sort_bucket, kept)
+
+
+def iterate_batches(kept: Partitions, rows: int) -> Iterator[RowBatch]:
+    """Yield the persisted rows, bucket by bucket."""
+    seen = 0
+    for frame in kept.iterate_partitions():
+        seen += len(frame)
+        for start in range(0, len(frame), BATCH_ROWS):
+            yield RowBatch(slice(0, 0), frame[start : start + BATCH_ROWS])
+    if seen != rows:
+        raise make_source_changed_error()
+
+
+def _expand_part(frames: Frames, number: int, writing: RowEncoding) -> Iterator[pl.DataFrame]:
+    for frame in frames:
+        for at in frame[PART_NUMBER].to_list():
+            region = RegionPlan.read(writing.folder, at)
+            entry = np.repeat(np.arange(len(region.recipe.cell)), region.recipe.quota)
+            yield writing.encode_rows(at, region, entry, writing.rng.words(f"shuffle region {at}", 0, len(entry)))
 
 
 def _locate_part(
@@ -126,11 +148,6 @@ def _locate_part(
         yield coded.with_columns(frame[name] for name in carried).with_columns(*numbered)
 
 
-def assign_entries(parts: Partitions, writing: RowEncoding, carried: Mapping[str, pl.DataType]) -> Partitions:
-    """Return what each row shows, with its passthrough values; `parts` are regions."""
-    return parts.map_partitions(_assign_part, writing.schema(carried), writing, list(carried))
-
-
 def _assign_part(frames: Frames, number: int, writing: RowEncoding, carried: list[str]) -> Iterator[pl.DataFrame]:
     held = list(frames)
     for rows in pl.concat(held).partition_by(REGION_COLUMN) if held else []:
@@ -141,6 +158,14 @@ def _assign_part(frames: Frames, number: int, writing: RowEncoding, carried: lis
         entry = assign_outcomes(region.recipe, cell, writing.rng.derive(f"rank region {at}"))
         shown = writing.encode_rows(at, region, entry, rows[WORD_COLUMN].to_numpy().view(np.uint64))
         yield shown.select(*writing.number_columns, *(rows[name] for name in carried), WORD_COLUMN, BUCKET_COLUMN)
+
+
+def _sort_bucket(frames: Frames, number: int) -> Iterator[pl.DataFrame]:
+    held = list(frames)
+    if held:
+        rows = pl.concat(held)
+        order = np.argsort(rows[WORD_COLUMN].to_numpy().view(np.uint64), kind="stable")
+        yield rows.drop(WORD_COLUMN, BUCKET_COLUMN)[order]
 
 
 def _find_cells(rows: pl.DataFrame, region: RegionPlan, codes: ColumnCodings) -> np.ndarray:
@@ -155,28 +180,3 @@ def _find_cells(rows: pl.DataFrame, region: RegionPlan, codes: ColumnCodings) ->
     if not np.array_equal(np.bincount(found, minlength=len(cells)), cells.counts):
         raise make_source_changed_error()
     return found
-
-
-def sort_buckets(parts: Partitions, writing: RowEncoding, carried: Mapping[str, pl.DataType]) -> Partitions:
-    """Return the rows by bucket, each in the order of its rows' words."""
-    kept = {name: dtype for name, dtype in writing.schema(carried).items() if name not in (WORD_COLUMN, BUCKET_COLUMN)}
-    return parts.repartition(BUCKET_COLUMN, writing.buckets).map_partitions(_sort_bucket, kept)
-
-
-def _sort_bucket(frames: Frames, number: int) -> Iterator[pl.DataFrame]:
-    held = list(frames)
-    if held:
-        rows = pl.concat(held)
-        order = np.argsort(rows[WORD_COLUMN].to_numpy().view(np.uint64), kind="stable")
-        yield rows.drop(WORD_COLUMN, BUCKET_COLUMN)[order]
-
-
-def iterate_batches(kept: Partitions, rows: int) -> Iterator[RowBatch]:
-    """Yield the persisted rows, bucket by bucket."""
-    seen = 0
-    for frame in kept.iterate_partitions():
-        seen += len(frame)
-        for start in range(0, len(frame), BATCH_ROWS):
-            yield RowBatch(slice(0, 0), frame[start : start + BATCH_ROWS])
-    if seen != rows:
-        raise make_source_changed_error()

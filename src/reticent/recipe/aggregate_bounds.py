@@ -44,32 +44,6 @@ class AggregateBounds:
         return series
 
 
-@dataclass(frozen=True, eq=False)
-class _SortedEnds:
-    """One order of the groups' values: where each run of equal ends stops, and the sum up to it."""
-
-    key: np.ndarray  # group * wide + values up to here
-    value: np.ndarray
-    until: np.ndarray
-    total: np.ndarray
-    wide: int
-
-    @classmethod
-    def from_values(cls, group: np.ndarray, value: np.ndarray, count: np.ndarray, wide: int) -> _SortedEnds:
-        until = np.cumsum(count)
-        total = np.cumsum(count * value)
-        start = np.flatnonzero(np.diff(group, prepend=-1))
-        lengths = np.diff(np.append(start, len(group)))
-        until = until - np.repeat(np.append(0, until)[start], lengths)
-        total = total - np.repeat(np.append(0, total)[start], lengths)
-        return cls(group * wide + until, value, until, total, wide)
-
-    def sum_first(self, group: np.ndarray, selected: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The sum of the first `selected` ends, and the last of them."""
-        place = np.searchsorted(self.key, group * self.wide + selected)
-        return self.total[place] - (self.until[place] - selected) * self.value[place], self.value[place]
-
-
 def compute_bounds(ends: IntervalCounts, rows: np.ndarray) -> AggregateBounds:
     """`rows` are those of each group, numbered from 0; a group may have more values than rows."""
     wide = int(ends.count.sum()) + 2
@@ -98,3 +72,29 @@ def compute_bounds(ends: IntervalCounts, rows: np.ndarray) -> AggregateBounds:
         "max_upper": upper_ends.sum_first(group, single)[1],
     }
     return AggregateBounds(group, selected, bounds)
+
+
+@dataclass(frozen=True, eq=False)
+class _SortedEnds:
+    """One order of the groups' values: where each run of equal ends stops, and the sum up to it."""
+
+    key: np.ndarray  # group * wide + values up to here
+    value: np.ndarray
+    until: np.ndarray
+    total: np.ndarray
+    wide: int
+
+    @classmethod
+    def from_values(cls, group: np.ndarray, value: np.ndarray, count: np.ndarray, wide: int) -> _SortedEnds:
+        until = np.cumsum(count)
+        total = np.cumsum(count * value)
+        start = np.flatnonzero(np.diff(group, prepend=-1))
+        lengths = np.diff(np.append(start, len(group)))
+        until = until - np.repeat(np.append(0, until)[start], lengths)
+        total = total - np.repeat(np.append(0, total)[start], lengths)
+        return cls(group * wide + until, value, until, total, wide)
+
+    def sum_first(self, group: np.ndarray, selected: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The sum of the first `selected` ends, and the last of them."""
+        place = np.searchsorted(self.key, group * self.wide + selected)
+        return self.total[place] - (self.until[place] - selected) * self.value[place], self.value[place]

@@ -105,9 +105,6 @@ def build_column_entries(
     return entries
 
 
-WRITER = GeneralizedWriter
-
-
 @dataclass(frozen=True, eq=False)
 class PartitionedGeneralizedWriter:
     """Writer of a generalized table whose rows come from partitions.
@@ -172,3 +169,6 @@ class _GeneratedBatches:
 
     def __iter__(self) -> Iterator[RowBatch]:
         return self.make_batches()
+
+
+WRITER = GeneralizedWriter

@@ -86,29 +86,6 @@ def measure_end_isolation(recipe: Recipe, columns: Mapping[str, Column]) -> list
     return measures
 
 
-def _measure_column(
-    domain: RangeDomain, codes: np.ndarray, group: np.ndarray, quota: np.ndarray, groups: int, rows_per_person: int
-) -> EndIsolation | None:
-    lower = np.full(groups, domain.size, np.int64)
-    upper = np.full(groups, -1, np.int64)
-    np.minimum.at(lower, group, codes)
-    np.maximum.at(upper, group, codes)
-    ranged = (lower < upper) & (upper != domain.null_code)
-    if not ranged.any():
-        return None
-    group_codes, place = np.unique(group * domain.size + codes, return_inverse=True)
-    rows = np.bincount(place.reshape(-1), weights=quota)
-    alone = rows <= rows_per_person
-    of_group = group_codes // domain.size
-    code = group_codes % domain.size
-    inside = ranged[of_group]
-    at_end = inside & ((code == lower[of_group]) | (code == upper[of_group]))
-    singles = np.bincount(of_group[inside & alone], minlength=groups)[ranged]
-    control = float((singles / (upper - lower + 1)[ranged]).mean())
-    step = choose_round_step(Decimal(domain.texts[0]), Decimal(domain.texts[-1]))
-    return EndIsolation(domain.name, int(at_end.sum()), float(alone[at_end].mean()), control, step > 1)
-
-
 @dataclass(frozen=True, eq=False)
 class GroupLabels:
     """The distinct labels of each quasi-identifier, and which of them each group publishes."""
@@ -147,22 +124,6 @@ def draw_padded_ends(recipe: Recipe, rng: Random) -> Recipe:
     return replace(recipe, padded=padded) if padded else recipe
 
 
-def _narrow_to_published(recipe: Recipe) -> Recipe:
-    """Narrow domains so that steps and limits chosen from a column's range are chosen from its published range."""
-    if not recipe.withheld or not recipe.groups:
-        return recipe
-    quasi = list(recipe.cells.quasi)
-    for column_index, domain in enumerate(quasi):
-        if isinstance(domain, WidenedDomain):
-            codes = recipe.cells.codes[recipe.as_groups().cell, column_index]
-            published_codes = codes[codes != domain.null_code]
-            first = int(published_codes.min(initial=domain.size))
-            last = int(published_codes.max(initial=-1))
-            if first <= last and (first, last) != (0, len(domain.texts) - 1):
-                quasi[column_index] = narrow_labels(domain, first, last)
-    return replace(recipe, cells=replace(recipe.cells, quasi=tuple(quasi)))
-
-
 def build_group_labels(recipe: Recipe) -> GroupLabels:
     """Build the labels of the groups as they are, whether or not two of them are equal."""
     texts = []
@@ -179,45 +140,6 @@ def build_group_labels(recipe: Recipe) -> GroupLabels:
         texts.append(labels)
         columns.append(of_group)
     return GroupLabels(tuple(texts), np.column_stack(columns).astype(np.int32))
-
-
-def _label_spans(domain: Domain, lower: np.ndarray, upper: np.ndarray) -> tuple[list[str | None], np.ndarray]:
-    pairs, of_group = np.unique(lower.astype(np.int64) * domain.size + upper, return_inverse=True)
-    labels = domain.labels(pairs // domain.size, pairs % domain.size)
-    return _number_distinct(labels, of_group)
-
-
-def _label_sets(groups: CandidateGroups, domain: Domain, codes: np.ndarray) -> tuple[list[str | None], np.ndarray]:
-    """Label groups by exact sets; a row that is not published counts, since the label is the whole group's."""
-    if not len(groups):
-        return [], np.zeros(0, np.int32)
-    if domain.size <= 64:
-        return _label_small_sets(groups, domain, codes)
-    group_codes = np.unique(groups.group * domain.size + codes)
-    starts = np.flatnonzero(np.diff(group_codes // domain.size, prepend=-1))
-    members = np.split(group_codes % domain.size, starts[1:])
-    return _number_distinct(domain.format_sets(members), np.arange(len(groups)))
-
-
-def _label_small_sets(
-    groups: CandidateGroups, domain: Domain, codes: np.ndarray
-) -> tuple[list[str | None], np.ndarray]:
-    """Label groups by exact sets of a small domain: a bit for each value that a group holds, each set spelled out once."""
-    bits = (np.uint64(1) << np.arange(64, dtype=np.uint64))[codes]
-    masks, of_group = np.unique(np.bitwise_or.reduceat(bits, groups.offsets[:-1]), return_inverse=True)
-    spread = np.unpackbits(masks.astype("<u8").view(np.uint8).reshape(-1, 8), axis=1, bitorder="little")
-    members = np.nonzero(spread)[1]
-    offsets = np.append(0, np.cumsum(spread.sum(axis=1, dtype=np.int64)))
-    return _number_distinct(domain.format_packed_sets(members, offsets), of_group)
-
-
-def _number_distinct(labels: list[str | None], of_group: np.ndarray) -> tuple[list[str | None], np.ndarray]:
-    """Number distinct label texts, not spans: two spans may print alike."""
-    if len(set(labels)) == len(labels):
-        return labels, of_group.reshape(-1).astype(np.int32)
-    number: dict[str | None, int] = {}
-    ids = np.array([number.setdefault(label, len(number)) for label in labels], np.int32)
-    return list(number), ids[of_group.reshape(-1)]
 
 
 def name_label_column(column_index: int) -> str:
@@ -277,10 +199,6 @@ def describe_wider_labels(recipe: Recipe, weights: Mapping[str, Any] | None = No
     tight = compute_total_loss(recipe, weights) / max(recipe.cells.rows, 1)
     printed = compute_label_loss(recipe, weights)
     return describe_label_cost(recipe.cells.quasi, tight, printed)
-
-
-def _count_widened(quasi: Sequence[Domain]) -> int:
-    return sum(isinstance(domain, WidenedDomain) for domain in quasi)
 
 
 def describe_label_cost(quasi: Sequence[Domain], tight: float, printed: float) -> list[str]:
@@ -366,13 +284,6 @@ def select_telling_labels(domain: Domain, published: Iterable[str | None]) -> li
     return [*null, *sorted(telling)]
 
 
-def _format_bound(end: int | float | str, domain: Domain) -> int | float | str:
-    """Format a bound as the column's own values print."""
-    if not isinstance(end, str):
-        return end
-    return end[:10] if domain.dtype == "Date" else datetime.fromisoformat(end).isoformat()
-
-
 def build_sensitive_entry(domain: Domain, column: Column) -> dict[str, Any]:
     entry: dict[str, Any] = {
         "name": domain.name,
@@ -392,35 +303,6 @@ def build_sensitive_entry(domain: Domain, column: Column) -> dict[str, Any]:
     return entry
 
 
-def _list_domain_ends(domain: RangeDomain | BandDomain) -> list[Any]:
-    is_integer = domain.dtype.startswith(("Int", "UInt"))
-    if isinstance(domain, RangeDomain) and domain.declared_ends is not None:
-        return list(domain.declared_ends)
-    return [int(end) if is_integer and end == int(end) else end for end in domain.span]
-
-
-def _find_published_range(domain: RangeDomain | BandDomain, published: Iterable[str | None]) -> list[Any]:
-    """Find the least and the greatest end that the labels show."""
-    ends = _find_label_ends(domain, [label for label in published if label is not None and label != ANY_LABEL])
-    return ends if domain.kind == "date" else [_parse_number(end) for end in ends]
-
-
-def _find_label_ends(domain: RangeDomain | BandDomain, labels: Iterable[str]) -> list[str]:
-    """Find the least and the greatest end of some labels, as these print them; none if there are no labels."""
-    ends = [text for label in labels for text in parse_label(label)[1]]
-    if not ends:
-        return []
-    if domain.kind == "date":
-        order = dict(zip(ends, parse_texts(ends, domain.dtype).to_physical().to_list(), strict=True))
-    else:
-        order = {text: Decimal(text) for text in ends}
-    return [min(order, key=order.__getitem__), max(order, key=order.__getitem__)]
-
-
-def _parse_number(text: str) -> int | float:
-    return int(text) if text.lstrip("+-").isdigit() else float(text)
-
-
 def build_passthrough_entry(name: str, dtype: str, column: Column | None = None) -> dict[str, Any]:
     """Build the entry of a passthrough column: unchanged, or rounded."""
     entry = {"name": name, "role": "insensitive", "type": "carried", "dtype": dtype}
@@ -431,11 +313,6 @@ def build_passthrough_entry(name: str, dtype: str, column: Column | None = None)
         **({} if column.round_to is None else {"round_to": column.round_to}),
         **_build_format_entry(column),
     }
-
-
-def _build_format_entry(column: Column) -> dict[str, str]:
-    """Build the entry of how the source writes the column, so that a comparison with the release reads the source alike."""
-    return {} if column.format is None else {"format": column.format}
 
 
 def to_json_number(value: Fraction) -> int | float | str:
@@ -485,3 +362,126 @@ def build_exact_entries(
         elif column.role is Role.INSENSITIVE:
             entries.append(build_passthrough_entry(name, types[name], column))
     return entries
+
+
+def _measure_column(
+    domain: RangeDomain, codes: np.ndarray, group: np.ndarray, quota: np.ndarray, groups: int, rows_per_person: int
+) -> EndIsolation | None:
+    lower = np.full(groups, domain.size, np.int64)
+    upper = np.full(groups, -1, np.int64)
+    np.minimum.at(lower, group, codes)
+    np.maximum.at(upper, group, codes)
+    ranged = (lower < upper) & (upper != domain.null_code)
+    if not ranged.any():
+        return None
+    group_codes, place = np.unique(group * domain.size + codes, return_inverse=True)
+    rows = np.bincount(place.reshape(-1), weights=quota)
+    alone = rows <= rows_per_person
+    of_group = group_codes // domain.size
+    code = group_codes % domain.size
+    inside = ranged[of_group]
+    at_end = inside & ((code == lower[of_group]) | (code == upper[of_group]))
+    singles = np.bincount(of_group[inside & alone], minlength=groups)[ranged]
+    control = float((singles / (upper - lower + 1)[ranged]).mean())
+    step = choose_round_step(Decimal(domain.texts[0]), Decimal(domain.texts[-1]))
+    return EndIsolation(domain.name, int(at_end.sum()), float(alone[at_end].mean()), control, step > 1)
+
+
+def _narrow_to_published(recipe: Recipe) -> Recipe:
+    """Narrow domains so that steps and limits chosen from a column's range are chosen from its published range."""
+    if not recipe.withheld or not recipe.groups:
+        return recipe
+    quasi = list(recipe.cells.quasi)
+    for column_index, domain in enumerate(quasi):
+        if isinstance(domain, WidenedDomain):
+            codes = recipe.cells.codes[recipe.as_groups().cell, column_index]
+            published_codes = codes[codes != domain.null_code]
+            first = int(published_codes.min(initial=domain.size))
+            last = int(published_codes.max(initial=-1))
+            if first <= last and (first, last) != (0, len(domain.texts) - 1):
+                quasi[column_index] = narrow_labels(domain, first, last)
+    return replace(recipe, cells=replace(recipe.cells, quasi=tuple(quasi)))
+
+
+def _number_distinct(labels: list[str | None], of_group: np.ndarray) -> tuple[list[str | None], np.ndarray]:
+    """Number distinct label texts, not spans: two spans may print alike."""
+    if len(set(labels)) == len(labels):
+        return labels, of_group.reshape(-1).astype(np.int32)
+    number: dict[str | None, int] = {}
+    ids = np.array([number.setdefault(label, len(number)) for label in labels], np.int32)
+    return list(number), ids[of_group.reshape(-1)]
+
+
+def _label_sets(groups: CandidateGroups, domain: Domain, codes: np.ndarray) -> tuple[list[str | None], np.ndarray]:
+    """Label groups by exact sets; a row that is not published counts, since the label is the whole group's."""
+    if not len(groups):
+        return [], np.zeros(0, np.int32)
+    if domain.size <= 64:
+        return _label_small_sets(groups, domain, codes)
+    group_codes = np.unique(groups.group * domain.size + codes)
+    starts = np.flatnonzero(np.diff(group_codes // domain.size, prepend=-1))
+    members = np.split(group_codes % domain.size, starts[1:])
+    return _number_distinct(domain.format_sets(members), np.arange(len(groups)))
+
+
+def _label_spans(domain: Domain, lower: np.ndarray, upper: np.ndarray) -> tuple[list[str | None], np.ndarray]:
+    pairs, of_group = np.unique(lower.astype(np.int64) * domain.size + upper, return_inverse=True)
+    labels = domain.labels(pairs // domain.size, pairs % domain.size)
+    return _number_distinct(labels, of_group)
+
+
+def _count_widened(quasi: Sequence[Domain]) -> int:
+    return sum(isinstance(domain, WidenedDomain) for domain in quasi)
+
+
+def _format_bound(end: int | float | str, domain: Domain) -> int | float | str:
+    """Format a bound as the column's own values print."""
+    if not isinstance(end, str):
+        return end
+    return end[:10] if domain.dtype == "Date" else datetime.fromisoformat(end).isoformat()
+
+
+def _build_format_entry(column: Column) -> dict[str, str]:
+    """Build the entry of how the source writes the column, so that a comparison with the release reads the source alike."""
+    return {} if column.format is None else {"format": column.format}
+
+
+def _list_domain_ends(domain: RangeDomain | BandDomain) -> list[Any]:
+    is_integer = domain.dtype.startswith(("Int", "UInt"))
+    if isinstance(domain, RangeDomain) and domain.declared_ends is not None:
+        return list(domain.declared_ends)
+    return [int(end) if is_integer and end == int(end) else end for end in domain.span]
+
+
+def _find_published_range(domain: RangeDomain | BandDomain, published: Iterable[str | None]) -> list[Any]:
+    """Find the least and the greatest end that the labels show."""
+    ends = _find_label_ends(domain, [label for label in published if label is not None and label != ANY_LABEL])
+    return ends if domain.kind == "date" else [_parse_number(end) for end in ends]
+
+
+def _find_label_ends(domain: RangeDomain | BandDomain, labels: Iterable[str]) -> list[str]:
+    """Find the least and the greatest end of some labels, as these print them; none if there are no labels."""
+    ends = [text for label in labels for text in parse_label(label)[1]]
+    if not ends:
+        return []
+    if domain.kind == "date":
+        order = dict(zip(ends, parse_texts(ends, domain.dtype).to_physical().to_list(), strict=True))
+    else:
+        order = {text: Decimal(text) for text in ends}
+    return [min(order, key=order.__getitem__), max(order, key=order.__getitem__)]
+
+
+def _label_small_sets(
+    groups: CandidateGroups, domain: Domain, codes: np.ndarray
+) -> tuple[list[str | None], np.ndarray]:
+    """Label groups by exact sets of a small domain: a bit for each value that a group holds, each set spelled out once."""
+    bits = (np.uint64(1) << np.arange(64, dtype=np.uint64))[codes]
+    masks, of_group = np.unique(np.bitwise_or.reduceat(bits, groups.offsets[:-1]), return_inverse=True)
+    spread = np.unpackbits(masks.astype("<u8").view(np.uint8).reshape(-1, 8), axis=1, bitorder="little")
+    members = np.nonzero(spread)[1]
+    offsets = np.append(0, np.cumsum(spread.sum(axis=1, dtype=np.int64)))
+    return _number_distinct(domain.format_packed_sets(members, offsets), of_group)
+
+
+def _parse_number(text: str) -> int | float:
+    return int(text) if text.lstrip("+-").isdigit() else float(text)

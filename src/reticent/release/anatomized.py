@@ -164,18 +164,18 @@ class AnatomizedReader:
         return render_page([*parts, *_describe_limits(manifest)])
 
 
-def _describe_limits(manifest: Manifest) -> list[str]:
-    return format_limits(
-        EXACT_COLUMNS_LIMIT,
-        "- The promise is about one row's group, for an adversary to whom all ways to match rows and values are equally likely.",
-        "  One who knows how the values go with the other columns, or learns it from this release, or reasons why the method made",
-        "  just these groups, can do better.",
-        "- Where values go with the other columns, estimates lean towards what independence would give; the bounds hold all the same.",
-        f"- It is about this release alone, and it assumes {format_rows_per_person(manifest)}.",
-        *describe_several_rows(
-            manifest, "who knows that their rows share a value can compare the groups of these rows"
-        ),
-    )
+def _count_groups(sensitive: pl.DataFrame) -> int:
+    return cast("int", sensitive[GROUP_COLUMN].max() or 0) + 1
+
+
+def _read_group_values(sensitive: pl.DataFrame, column: str) -> tuple[GroupTypeCounts, pl.Series]:
+    """Return group, value and number of the published values, and the distinct values."""
+    value, values = PublishedRows(sensitive, {}).codes(column)
+    return (
+        sensitive[GROUP_COLUMN].to_numpy().astype(np.int64),
+        value,
+        sensitive[COUNT_COLUMN].to_numpy().astype(np.int64),
+    ), values
 
 
 class _EqualChances:
@@ -190,13 +190,18 @@ class _EqualChances:
         return _compute_group_shares(numbers, groups.people + groups.spare)
 
 
-def _compute_group_shares(number: np.ndarray, size: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the kind of each group by its number of values and of wanted values, and the share of each kind."""
-    great = int(size.max(initial=0)) + 1
-    kind, kind_count = compact_codes(number * great + size, great * great)
-    share = np.zeros(kind_count)
-    share[kind] = number / np.maximum(size, 1)
-    return kind, share
+def _describe_limits(manifest: Manifest) -> list[str]:
+    return format_limits(
+        EXACT_COLUMNS_LIMIT,
+        "- The promise is about one row's group, for an adversary to whom all ways to match rows and values are equally likely.",
+        "  One who knows how the values go with the other columns, or learns it from this release, or reasons why the method made",
+        "  just these groups, can do better.",
+        "- Where values go with the other columns, estimates lean towards what independence would give; the bounds hold all the same.",
+        f"- It is about this release alone, and it assumes {format_rows_per_person(manifest)}.",
+        *describe_several_rows(
+            manifest, "who knows that their rows share a value can compare the groups of these rows"
+        ),
+    )
 
 
 def _compute_chances(rows: GroupTypeCounts, group_values: GroupTypeCounts) -> ValueChances:
@@ -214,6 +219,15 @@ def _compute_chances(rows: GroupTypeCounts, group_values: GroupTypeCounts) -> Va
     row = np.repeat(np.arange(len(entry_counts)), entry_counts)
     entry = np.arange(len(row)) - np.repeat(np.cumsum(entry_counts) - entry_counts, entry_counts) + first[row]
     return ValueChances(rows[1][row], value[entry], number[entry] / size[group[entry]], rows[2][row])
+
+
+def _compute_group_shares(number: np.ndarray, size: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the kind of each group by its number of values and of wanted values, and the share of each kind."""
+    great = int(size.max(initial=0)) + 1
+    kind, kind_count = compact_codes(number * great + size, great * great)
+    share = np.zeros(kind_count)
+    share[kind] = number / np.maximum(size, 1)
+    return kind, share
 
 
 def _compute_chances_by_value(
@@ -251,20 +265,6 @@ def _compute_chances_by_share(rows: GroupTypeCounts, group_values: GroupTypeCoun
     occurring = np.flatnonzero(counted)
     last = last[occurring % word_count]
     return ValueChances(occurring // word_count, value[last], number[last] / size[group[last]], counted[occurring])
-
-
-def _read_group_values(sensitive: pl.DataFrame, column: str) -> tuple[GroupTypeCounts, pl.Series]:
-    """Return group, value and number of the published values, and the distinct values."""
-    value, values = PublishedRows(sensitive, {}).codes(column)
-    return (
-        sensitive[GROUP_COLUMN].to_numpy().astype(np.int64),
-        value,
-        sensitive[COUNT_COLUMN].to_numpy().astype(np.int64),
-    ), values
-
-
-def _count_groups(sensitive: pl.DataFrame) -> int:
-    return cast("int", sensitive[GROUP_COLUMN].max() or 0) + 1
 
 
 READER = AnatomizedReader()

@@ -59,47 +59,10 @@ def write_bundle(
     return _write_manifest(folder, text)
 
 
-def _build_manifest(stated: Mapping[str, Any]) -> Manifest:
-    """Build the manifest that is about to be published, by the rules of who reads it."""
-    try:
-        return parse_manifest(stated)
-    except MisshapenValue as error:
-        raise InternalError(
-            "The manifest of this release could not be read back: nothing is published.",
-            why=f"{_capitalize(str(error))}.",
-            attempt="a promise, method, stage and kind of the catalogue, with the parameters that it lists.",
-        ) from None
-
-
-def _require_readable_size(text: str) -> None:
-    try:
-        require_json_size(text.encode())
-    except MisshapenValue as error:
-        raise JobError(
-            "The manifest of this release would be too long for anybody to read.",
-            why=f"{_capitalize(str(error))}.",
-            attempt="fewer different values in the sensitive column, or a smaller hierarchy.",
-        ) from None
-
-
 def seal_folder(folder: Path, fields: Mapping[str, Any]) -> str:
     """Write the manifest with the checksums of all that is in the folder; return the digest."""
     stated = {**fields, "format": FORMAT_VERSION, "files": _compute_checksums(folder)}
     return _write_manifest(folder, format_manifest(stated))
-
-
-def _write_manifest(folder: Path, text: str) -> str:
-    """Write the manifest; return the release's digest."""
-    (folder / MANIFEST_FILE).write_text(text, encoding="utf-8")
-    return compute_digest(folder)
-
-
-def _compute_checksums(folder: Path) -> dict[str, dict[str, Any]]:
-    return {path.name: _compute_checksum(path) for path in sorted(folder.iterdir()) if path.name != MANIFEST_FILE}
-
-
-def _compute_checksum(path: Path) -> dict[str, Any]:
-    return {"sha256": _hash_file(path), "bytes": path.stat().st_size}
 
 
 def format_manifest(manifest: Mapping[str, Any]) -> str:
@@ -162,10 +125,6 @@ def parse_manifest(raw: Any) -> Manifest:
     return manifest
 
 
-def _capitalize(words: str) -> str:
-    return words[:1].upper() + words[1:]
-
-
 def verify_bundle(folder: str | Path, expect_digest: str | None = None) -> Manifest:
     """Return the manifest of a folder if it is complete, undamaged and, given a digest, unchanged."""
     folder = Path(folder)
@@ -182,6 +141,65 @@ def verify_bundle(folder: str | Path, expect_digest: str | None = None) -> Manif
     if REPORT_FILE in present and REPORT_FILE not in manifest.files:
         read_report_page(folder)
     return manifest
+
+
+def require_digest(folder: Path, expected: str | None) -> None:
+    """Refuse a folder whose digest is not the expected one; None expects none."""
+    if expected is None:
+        return
+    digest = compute_digest(folder)
+    if digest != expected.strip().lower():
+        raise BundleDamaged(
+            f"The release {folder} is not the one expected.",
+            why=f"Its digest begins {digest[:16]}; expected was {expected.strip()[:16]}.",
+            attempt="the publisher: somebody changed it after it was published.",
+        )
+
+
+def _compute_checksums(folder: Path) -> dict[str, dict[str, Any]]:
+    return {path.name: _compute_checksum(path) for path in sorted(folder.iterdir()) if path.name != MANIFEST_FILE}
+
+
+def _compute_checksum(path: Path) -> dict[str, Any]:
+    return {"sha256": _hash_file(path), "bytes": path.stat().st_size}
+
+
+def _build_manifest(stated: Mapping[str, Any]) -> Manifest:
+    """Build the manifest that is about to be published, by the rules of who reads it."""
+    try:
+        return parse_manifest(stated)
+    except MisshapenValue as error:
+        raise InternalError(
+            "The manifest of this release could not be read back: nothing is published.",
+            why=f"{_capitalize(str(error))}.",
+            attempt="a promise, method, stage and kind of the catalogue, with the parameters that it lists.",
+        ) from None
+
+
+def _require_readable_size(text: str) -> None:
+    try:
+        require_json_size(text.encode())
+    except MisshapenValue as error:
+        raise JobError(
+            "The manifest of this release would be too long for anybody to read.",
+            why=f"{_capitalize(str(error))}.",
+            attempt="fewer different values in the sensitive column, or a smaller hierarchy.",
+        ) from None
+
+
+def _write_manifest(folder: Path, text: str) -> str:
+    """Write the manifest; return the release's digest."""
+    (folder / MANIFEST_FILE).write_text(text, encoding="utf-8")
+    return compute_digest(folder)
+
+
+def _hash_file(path: Path) -> str:
+    with open(path, "rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
+
+
+def _capitalize(words: str) -> str:
+    return words[:1].upper() + words[1:]
 
 
 def _find_faults(folder: Path, manifest: Manifest, present: Mapping[str, int]) -> list[str]:
@@ -202,26 +220,8 @@ def _find_faults(folder: Path, manifest: Manifest, present: Mapping[str, int]) -
     return faults
 
 
-def require_digest(folder: Path, expected: str | None) -> None:
-    """Refuse a folder whose digest is not the expected one; None expects none."""
-    if expected is None:
-        return
-    digest = compute_digest(folder)
-    if digest != expected.strip().lower():
-        raise BundleDamaged(
-            f"The release {folder} is not the one expected.",
-            why=f"Its digest begins {digest[:16]}; expected was {expected.strip()[:16]}.",
-            attempt="the publisher: somebody changed it after it was published.",
-        )
-
-
 def _render_readme(manifest: Manifest) -> str:
     try:
         return reader_for(manifest.kind).readme(manifest)
     except (LookupError, TypeError, ValueError, ArithmeticError):
         raise BundleDamaged("A promise of the release lacks a parameter, or has one that cannot be read.") from None
-
-
-def _hash_file(path: Path) -> str:
-    with open(path, "rb") as handle:
-        return hashlib.file_digest(handle, "sha256").hexdigest()

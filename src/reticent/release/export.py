@@ -41,6 +41,17 @@ from reticent.redaction import redact
 from reticent.release.kind import find_data_files, list_schemas, reader_for
 
 EXPORT_BATCH_ROWS = 122_880  # rows that are read at once: as many as DuckDB packs together, to which other numbers cost half as much again
+MAX_NAME_LENGTHS = {
+    "postgresql": 63,
+    "sqlite": 200,
+    "duckdb": 200,
+}  # bytes; PostgreSQL cuts longer names without a word
+RESERVED_NAMES = ("sqlite_", "duckdb_", "pg_", "information_schema", "temp", "system")
+_UNPRINTABLE_PATTERN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+INDEX_COLUMNS: dict[str, tuple[str, ...]] = {"bounds": ("group", "selected")}
+"""Columns by which printed questions look a table up, row by row: SQLite and PostgreSQL would read all of it each time."""
+READ_RELATION = "reticent_rows_read_now"  # what DuckDB knows rows by while it reads them
+_AFFINITIES = {pl.String: "TEXT", pl.Boolean: "INTEGER", pl.Float32: "REAL", pl.Float64: "REAL"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,31 +73,6 @@ def open_export_tables(folder: Path, manifest: Manifest, *, bounds: bool = False
         name: _open_export_table(folder, manifest, name, bounds=bounds and name == people)
         for name in reader_for(manifest.kind).files
     }
-
-
-def _open_export_table(folder: Path, manifest: Manifest, name: str, *, bounds: bool) -> ExportTable:
-    kind = reader_for(manifest.kind)
-    file = find_data_files(folder, manifest)[name]
-    schema = list_schemas(manifest)[name]
-
-    def frame_piece(piece: pl.DataFrame) -> pl.DataFrame:
-        return kind.frame({name: piece}, manifest, bounds=True) if bounds else piece
-
-    def pieces() -> Iterator[pl.DataFrame]:
-        for piece in read_batches_on_demand(file, schema, EXPORT_BATCH_ROWS):
-            kind.check_tables({name: piece}, manifest)
-            yield frame_piece(piece)
-
-    return ExportTable(frame_piece(pl.DataFrame(schema=scan_data(file, schema).collect_schema())), pieces)
-
-
-MAX_NAME_LENGTHS = {
-    "postgresql": 63,
-    "sqlite": 200,
-    "duckdb": 200,
-}  # bytes; PostgreSQL cuts longer names without a word
-RESERVED_NAMES = ("sqlite_", "duckdb_", "pg_", "information_schema", "temp", "system")
-_UNPRINTABLE_PATTERN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 def require_table_name(table: str, database: str, files: Sequence[str]) -> None:
@@ -112,17 +98,6 @@ def require_table_name(table: str, database: str, files: Sequence[str]) -> None:
         )
 
 
-def _is_reserved(part: str) -> bool:
-    """Tell whether a name has the prefix of a database's own tables, or is one of its own schemas."""
-    return any(part.lower().startswith(name) if name.endswith("_") else part.lower() == name for name in RESERVED_NAMES)
-
-
-def _describe_excess_length(parts: Sequence[str], database: str, files: Sequence[str]) -> str:
-    longest = max(len("_manifest"), *(len(f"_{name}") for name in files))
-    max_bytes = MAX_NAME_LENGTHS[database] - longest
-    return f"has more than {max_bytes} bytes" if any(len(part.encode()) > max_bytes for part in parts) else ""
-
-
 def require_column_names(tables: Iterable[Sequence[str]], database: str) -> None:
     """Refuse columns, of any table, that the database would cut, merge (names that differ in case alone) or reject."""
     for columns in tables:
@@ -141,10 +116,6 @@ def require_column_names(tables: Iterable[Sequence[str]], database: str) -> None
                 why="Names differ in case alone." if duplicates else "A name is empty, holds a NUL or is too long.",
                 attempt="other names in the source, and publishing again.",
             )
-
-
-INDEX_COLUMNS: dict[str, tuple[str, ...]] = {"bounds": ("group", "selected")}
-"""Columns by which printed questions look a table up, row by row: SQLite and PostgreSQL would read all of it each time."""
 
 
 def export_tables(
@@ -175,33 +146,6 @@ def export_tables(
     return list(names)
 
 
-def _translate_database_error(error: Exception, address: str) -> ReticentError:
-    """Translate an error of a database, or of the disk it is on, into one of ours."""
-    if _is_disk_error(error):
-        return DiskError(
-            f"{address} cannot be written: the disk is full, read-only or broken.",
-            why="Nothing was written.",
-            attempt="more room, or another disk.",
-        )
-    if is_unreachable(error):
-        return SourceUnreachable(
-            f"{address} does not answer, has no such database or refuses access.",
-            why="Nothing was written.",
-            attempt="the same address in the database's own client.",
-        )
-    if "exist" in str(error).lower():
-        return OutputExists(
-            f"{address} has a table of that name, or has no such schema.",
-            why="An existing table is never replaced.",
-            attempt="another name.",
-        )
-    return SourceError(
-        f"Writing to {address} failed: {type(error).__name__}.",
-        why="Nothing was written.",
-        attempt="a database file that can be written, and a name that its client accepts.",
-    )
-
-
 def find_new_file(url: str) -> Path | None:
     """Return the database file that a URL names if it does not exist yet; None for an existing database."""
     if parse_scheme(url) == "postgresql":
@@ -216,16 +160,35 @@ def find_new_file(url: str) -> Path | None:
     return None
 
 
-def _is_disk_error(error: Exception) -> bool:
-    """Tell whether the disk failed: SQLite numbers such errors (read-only, failed, full, cannot be opened), DuckDB has a class for them."""
-    number = getattr(error, "sqlite_errorcode", None)
-    if number is not None:
-        return number & 0xFF in (8, 10, 13, 14)
-    return isinstance(error, OSError) or type(error).__name__ in (
-        "IOException",
-        "FatalException",
-        "TransactionException",
-    )
+def quote_column_name(column: str) -> str:
+    return '"' + column.replace('"', '""') + '"'
+
+
+def _open_export_table(folder: Path, manifest: Manifest, name: str, *, bounds: bool) -> ExportTable:
+    kind = reader_for(manifest.kind)
+    file = find_data_files(folder, manifest)[name]
+    schema = list_schemas(manifest)[name]
+
+    def frame_piece(piece: pl.DataFrame) -> pl.DataFrame:
+        return kind.frame({name: piece}, manifest, bounds=True) if bounds else piece
+
+    def pieces() -> Iterator[pl.DataFrame]:
+        for piece in read_batches_on_demand(file, schema, EXPORT_BATCH_ROWS):
+            kind.check_tables({name: piece}, manifest)
+            yield frame_piece(piece)
+
+    return ExportTable(frame_piece(pl.DataFrame(schema=scan_data(file, schema).collect_schema())), pieces)
+
+
+def _is_reserved(part: str) -> bool:
+    """Tell whether a name has the prefix of a database's own tables, or is one of its own schemas."""
+    return any(part.lower().startswith(name) if name.endswith("_") else part.lower() == name for name in RESERVED_NAMES)
+
+
+def _describe_excess_length(parts: Sequence[str], database: str, files: Sequence[str]) -> str:
+    longest = max(len("_manifest"), *(len(f"_{name}") for name in files))
+    max_bytes = MAX_NAME_LENGTHS[database] - longest
+    return f"has more than {max_bytes} bytes" if any(len(part.encode()) > max_bytes for part in parts) else ""
 
 
 def _write_postgresql(
@@ -241,10 +204,6 @@ def _write_postgresql(
         for name, columns in indexes.items():
             cursor.execute(f"CREATE INDEX ON {quote_table(name)} ({', '.join(map(quote_column_name, columns))})")
         connection.commit()
-
-
-READ_RELATION = "reticent_rows_read_now"  # what DuckDB knows rows by while it reads them
-_AFFINITIES = {pl.String: "TEXT", pl.Boolean: "INTEGER", pl.Float32: "REAL", pl.Float64: "REAL"}
 
 
 def _write_sqlite(
@@ -279,6 +238,55 @@ def _write_sqlite(
             raise
 
 
+def _write_duckdb(
+    url: str, tables: dict[str, ExportTable], indexes: dict[str, tuple[str, ...]], path: Path | None
+) -> None:
+    """Write to DuckDB, which joins by hashing and needs no index."""
+    duckdb = import_driver("duckdb", "query")
+    with duckdb.connect(str(path or parse_database_path(url, must_exist=False))) as connection:
+        connection.begin()
+        for name, table in tables.items():
+            rows = _ArrowStream(table)
+            connection.register(READ_RELATION, rows.reader())
+            try:  # in one statement: what several insert, DuckDB holds until they are committed
+                connection.execute(f"CREATE TABLE {quote_table(name)} AS SELECT * FROM {READ_RELATION}")
+            finally:
+                rows.raise_error()
+            connection.unregister(READ_RELATION)
+        connection.commit()
+        if path is not None:  # a new file is moved alone: what its log holds must be in it, and closing tells no error
+            connection.execute("CHECKPOINT")
+    if path is not None and path.with_name(path.name + ".wal").exists():
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+
+def _translate_database_error(error: Exception, address: str) -> ReticentError:
+    """Translate an error of a database, or of the disk it is on, into one of ours."""
+    if _is_disk_error(error):
+        return DiskError(
+            f"{address} cannot be written: the disk is full, read-only or broken.",
+            why="Nothing was written.",
+            attempt="more room, or another disk.",
+        )
+    if is_unreachable(error):
+        return SourceUnreachable(
+            f"{address} does not answer, has no such database or refuses access.",
+            why="Nothing was written.",
+            attempt="the same address in the database's own client.",
+        )
+    if "exist" in str(error).lower():
+        return OutputExists(
+            f"{address} has a table of that name, or has no such schema.",
+            why="An existing table is never replaced.",
+            attempt="another name.",
+        )
+    return SourceError(
+        f"Writing to {address} failed: {type(error).__name__}.",
+        why="Nothing was written.",
+        attempt="a database file that can be written, and a name that its client accepts.",
+    )
+
+
 def _list_text_columns(table: ExportTable) -> list[str]:
     """List columns without a type in SQLite: dates and times, decimals, and whole numbers if some are beyond 2^63."""
     schema = table.empty.schema
@@ -287,10 +295,6 @@ def _list_text_columns(table: ExportTable) -> list[str]:
     for piece in table.pieces() if large else ():
         beyond |= {name for name in large - beyond if (piece[name] >= 1 << 63).any()}
     return [name for name, dtype in schema.items() if dtype.is_temporal() or dtype.is_decimal() or name in beyond]
-
-
-def quote_column_name(column: str) -> str:
-    return '"' + column.replace('"', '""') + '"'
 
 
 def _choose_affinity(dtype: pl.DataType) -> str:
@@ -324,23 +328,13 @@ class _ArrowStream:
             raise self._failed from None
 
 
-def _write_duckdb(
-    url: str, tables: dict[str, ExportTable], indexes: dict[str, tuple[str, ...]], path: Path | None
-) -> None:
-    """Write to DuckDB, which joins by hashing and needs no index."""
-    duckdb = import_driver("duckdb", "query")
-    with duckdb.connect(str(path or parse_database_path(url, must_exist=False))) as connection:
-        connection.begin()
-        for name, table in tables.items():
-            rows = _ArrowStream(table)
-            connection.register(READ_RELATION, rows.reader())
-            try:  # in one statement: what several insert, DuckDB holds until they are committed
-                connection.execute(f"CREATE TABLE {quote_table(name)} AS SELECT * FROM {READ_RELATION}")
-            finally:
-                rows.raise_error()
-            connection.unregister(READ_RELATION)
-        connection.commit()
-        if path is not None:  # a new file is moved alone: what its log holds must be in it, and closing tells no error
-            connection.execute("CHECKPOINT")
-    if path is not None and path.with_name(path.name + ".wal").exists():
-        raise OSError(errno.EIO, os.strerror(errno.EIO))
+def _is_disk_error(error: Exception) -> bool:
+    """Tell whether the disk failed: SQLite numbers such errors (read-only, failed, full, cannot be opened), DuckDB has a class for them."""
+    number = getattr(error, "sqlite_errorcode", None)
+    if number is not None:
+        return number & 0xFF in (8, 10, 13, 14)
+    return isinstance(error, OSError) or type(error).__name__ in (
+        "IOException",
+        "FatalException",
+        "TransactionException",
+    )

@@ -105,6 +105,18 @@ class GeneralizedReader:
         return render_page([*parts, OTHER_READERS_LIMIT])
 
 
+def _describe_column(column: ColumnEntry) -> str:
+    if column.role != Role.QUASI:
+        return "; ".join([f"as it was ({column.dtype})", *describe_coarsening(column)])
+    if column.type == "categorical":
+        if column.hierarchy is None:
+            return "a value, or a set `{a, b}` of values, one of which it is; `*` is any value"
+        return "a value, or a node of the hierarchy in the manifest that covers it; `*` is any value"
+    return "a value, or a range `[low, high]` with both ends included; `*` is any value" + "".join(
+        f"; {sentence}" for sentence in describe_coarsening(column)
+    )
+
+
 def _describe_counted_rows(manifest: Manifest) -> list[str]:
     """Describe what a declared number of rows per person means for promises that count."""
     rows_per_person = manifest.rows_per_person
@@ -118,18 +130,6 @@ def _describe_counted_rows(manifest: Manifest) -> list[str]:
         for k in promised_sizes
         if rows_per_person > 1
     ]
-
-
-def _describe_column(column: ColumnEntry) -> str:
-    if column.role != Role.QUASI:
-        return "; ".join([f"as it was ({column.dtype})", *describe_coarsening(column)])
-    if column.type == "categorical":
-        if column.hierarchy is None:
-            return "a value, or a set `{a, b}` of values, one of which it is; `*` is any value"
-        return "a value, or a node of the hierarchy in the manifest that covers it; `*` is any value"
-    return "a value, or a range `[low, high]` with both ends included; `*` is any value" + "".join(
-        f"; {sentence}" for sentence in describe_coarsening(column)
-    )
 
 
 READER = GeneralizedReader()

@@ -180,6 +180,19 @@ def read_needed(
     return tables
 
 
+def times_counted(table: pl.DataFrame) -> np.ndarray | None:
+    """How often each row of a table occurs; None where each stands for itself."""
+    return table[ROW_COUNT_COLUMN].to_numpy() if ROW_COUNT_COLUMN in table.columns else None
+
+
+def read_tables(folder: Path, manifest: Manifest) -> dict[str, pl.DataFrame]:
+    """Every data file, typed by the manifest."""
+    schemas = list_schemas(manifest)
+    tables = {name: read_data(file, schemas[name]) for name, file in find_data_files(folder, manifest).items()}
+    reader_for(manifest.kind).check_tables(tables, manifest)
+    return tables
+
+
 def _read_columns(
     file: DataFile, schema: Schema, needed: NeededColumns, rows: int, limits: tuple[int, int]
 ) -> pl.DataFrame:
@@ -192,16 +205,3 @@ def _read_columns(
     except TooManyDistinct:
         return read_data(file, schema, needed.names)
     return distinct.with_columns(pl.Series(ROW_COUNT_COLUMN, times))
-
-
-def times_counted(table: pl.DataFrame) -> np.ndarray | None:
-    """How often each row of a table occurs; None where each stands for itself."""
-    return table[ROW_COUNT_COLUMN].to_numpy() if ROW_COUNT_COLUMN in table.columns else None
-
-
-def read_tables(folder: Path, manifest: Manifest) -> dict[str, pl.DataFrame]:
-    """Every data file, typed by the manifest."""
-    schemas = list_schemas(manifest)
-    tables = {name: read_data(file, schemas[name]) for name, file in find_data_files(folder, manifest).items()}
-    reader_for(manifest.kind).check_tables(tables, manifest)
-    return tables

@@ -166,16 +166,6 @@ def _mark_exact_answer(answer: Answer) -> Answer:
     return replace(answer, std_error=0.0)
 
 
-def _describe_limits(manifest: Manifest) -> list[str]:
-    return format_limits(
-        EXACT_COLUMNS_LIMIT,
-        "- The promise assumes an adversary who knows the overall distribution and these probabilities, and nothing else about",
-        f"  the person's value. It is about one row of a person; it assumes {format_rows_per_person(manifest)}.",
-        *describe_several_rows(manifest, "values were redrawn row by row, and all their rows together say more"),
-        "- It is about this release alone: if the same people's values were redrawn in a second release, both together say more.",
-    )
-
-
 def _describe_likeness(column: str, promise: ComponentEntry) -> str:
     """Describe what beta-likeness means for redrawn values: it is about belief, not about groups."""
     parameters = promise.parameters
@@ -186,6 +176,16 @@ def _describe_likeness(column: str, promise: ComponentEntry) -> str:
         f"{parameters['beta']} times that frequency{form} (beta-likeness by perturbation)."
         if promise.name == "beta-likeness"
         else describe_promise(promise)
+    )
+
+
+def _describe_limits(manifest: Manifest) -> list[str]:
+    return format_limits(
+        EXACT_COLUMNS_LIMIT,
+        "- The promise assumes an adversary who knows the overall distribution and these probabilities, and nothing else about",
+        f"  the person's value. It is about one row of a person; it assumes {format_rows_per_person(manifest)}.",
+        *describe_several_rows(manifest, "values were redrawn row by row, and all their rows together say more"),
+        "- It is about this release alone: if the same people's values were redrawn in a second release, both together say more.",
     )
 
 

@@ -29,6 +29,29 @@ _WORD_PATTERN = re.compile(r"[\w .-]+")
 _UNBREAKABLE_PATTERN = re.compile(r"(?:`[^`]*`|\S)+")  # what stands on one line: a word, or words in code
 _LINE_MARKUP_PATTERN = re.compile(r"[-+*#>|=~]|\d+[.)]$")  # what would be markup at the beginning of a line
 MAX_LINE_WIDTH = 120
+SEEDED_WARNING = "**Not for publication: made with a fixed seed, for tests and studies.**"
+EXACT_COLUMNS_LIMIT = "- Who a row belongs to is not hidden: the other columns are exact. Whether someone is in the data is not hidden either."
+FORMULA_NOTES = {
+    "quote": "In the CSV files, texts and column names that a spreadsheet would take for formulas begin with an apostrophe (`'`) that\n"
+    "is not part of them; `rt.open` takes it away.",
+    "present": "**Some texts or column names begin as formulas do (`=`, `+`, `-`, `@`, a tab or a carriage return), and a spreadsheet may\n"
+    'run them.** Import the files as text, or open them with `rt.open`. The publisher can quote them (`formulas = "quote"`).',
+}
+OTHER_READERS_LIMIT = (
+    "- Who else reads a release, what they reached of others and what lowers it: *What a release says besides*,\n"
+    "  `docs/what-else-it-says.md` in the documentation of reticent. No release is safe because an attack failed on it."
+)
+STATISTICS_LIMIT = "- Statistical conclusions that hold for everyone are not stopped, and are what the data is for."
+_TIGHT_ENDS_LIMIT = (
+    "- The ends of a range, and the least and greatest value that `manifest.json` states of a column, are values that people have,\n"
+    "  unless the publisher declared them."
+)
+_WIDER_ENDS_SENTENCES = {
+    "snapped": "the ends of a range were rounded outwards{by}: an end is not a value that somebody has, unless by chance",
+    "padded": "each end of a range was moved outwards by a secret amount{by}: an end is not a value that somebody has, unless by chance",
+    "shared": "each end of a range was moved outwards by a secret amount{by}, and of at most {share} of the range: the ends of the\n"
+    "  narrowest ranges were not moved, and people have them; another end is not a value that somebody has, unless by chance",
+}
 
 
 def render_page(lines: Iterable[str]) -> str:
@@ -42,13 +65,6 @@ def render_page(lines: Iterable[str]) -> str:
         else:
             joined_lines.append(line)
     return "\n".join(_wrap_lines(joined_lines)) + "\n"
-
-
-def _wrap_lines(lines: Iterable[str]) -> Iterator[str]:
-    fenced = False
-    for line in lines:
-        fenced ^= line.startswith("```")
-        yield from [line] if fenced else wrap_line(line)
 
 
 def wrap_line(line: str) -> list[str]:
@@ -88,21 +104,6 @@ def escape_markup(text: str) -> str:
     return "".join(f"&#{ord(mark)};" if mark.isascii() and _MARK_PATTERN.fullmatch(mark) else mark for mark in spelled)
 
 
-SEEDED_WARNING = "**Not for publication: made with a fixed seed, for tests and studies.**"
-EXACT_COLUMNS_LIMIT = "- Who a row belongs to is not hidden: the other columns are exact. Whether someone is in the data is not hidden either."
-FORMULA_NOTES = {
-    "quote": "In the CSV files, texts and column names that a spreadsheet would take for formulas begin with an apostrophe (`'`) that\n"
-    "is not part of them; `rt.open` takes it away.",
-    "present": "**Some texts or column names begin as formulas do (`=`, `+`, `-`, `@`, a tab or a carriage return), and a spreadsheet may\n"
-    'run them.** Import the files as text, or open them with `rt.open`. The publisher can quote them (`formulas = "quote"`).',
-}
-OTHER_READERS_LIMIT = (
-    "- Who else reads a release, what they reached of others and what lowers it: *What a release says besides*,\n"
-    "  `docs/what-else-it-says.md` in the documentation of reticent. No release is safe because an attack failed on it."
-)
-STATISTICS_LIMIT = "- Statistical conclusions that hold for everyone are not stopped, and are what the data is for."
-
-
 def format_heading(manifest: Manifest) -> list[str]:
     article = "An" if manifest.kind[0] in "aeiou" else "A"
     parts = [f"# {article} {manifest.kind} release of {manifest.rows:,} rows", ""]
@@ -123,36 +124,6 @@ def list_file_subjects(manifest: Manifest) -> list[str]:
     return [
         f"{named} hold" if cut else f"{named} holds"
         for named, cut in zip(list_file_names(manifest), are_cut, strict=True)
-    ]
-
-
-def _explain_parts(manifest: Manifest) -> list[str]:
-    """Explain how to read files that are cut into parts, without reticent."""
-    cut = {name: names for name, names in group_files_by_table(manifest.data).items() if len(names) > 1}
-    if not cut:
-        return []
-    reader = "read_csv" if manifest.data[0].endswith(".csv") else "read_parquet"
-    listed = ", ".join(f"`{name}` into {len(names):,}" for name, names in cut.items())
-    polars = [f'{name} = pl.{reader}("{format_file_pattern(names)}")' for name, names in cut.items()]
-    pandas = [
-        f'{name} = pd.concat(map(pd.{reader}, sorted(glob.glob("{format_file_pattern(names)}"))), ignore_index=True)'
-        for name, names in cut.items()
-    ]
-    return [
-        f"The rows are cut into parts of {manifest.part_rows:,}, the last part of a file holding what is left: {listed}. Where",
-        "they are cut says nothing about them. `rt.open` reads the parts as one table, and so do Polars or pandas, in this folder:",
-        "",
-        "```python",
-        "import polars as pl",
-        *polars,
-        "```",
-        "",
-        "```python",
-        "import glob",
-        "import pandas as pd",
-        *pandas,
-        "```",
-        "",
     ]
 
 
@@ -191,15 +162,6 @@ def describe_promise(promise: ComponentEntry) -> str:
     )
 
 
-def _format_parameter(value: Any) -> Any:
-    """Format a parameter for a sentence: a table as its entries, a list as its items."""
-    if isinstance(value, Mapping):
-        return ", ".join(f"{format_cell(name)} {_format_parameter(entry)}" for name, entry in sorted(value.items()))
-    if isinstance(value, list | tuple):
-        return "; ".join(str(_format_parameter(entry)) for entry in value)
-    return format_cell(value) if isinstance(value, str) and not value[:1].isdigit() else value
-
-
 def describe_coarsening(column: ColumnEntry) -> list[str]:
     """Describe what top and bottom coding and rounding did to a column."""
     lower_word, upper_word = ("earlier", "later") if column.type == "date" else ("less", "more")
@@ -216,18 +178,6 @@ def describe_coarser_columns(manifest: Manifest) -> list[str]:
         for column in manifest.columns
         for sentence in describe_coarsening(column)
     ]
-
-
-_TIGHT_ENDS_LIMIT = (
-    "- The ends of a range, and the least and greatest value that `manifest.json` states of a column, are values that people have,\n"
-    "  unless the publisher declared them."
-)
-_WIDER_ENDS_SENTENCES = {
-    "snapped": "the ends of a range were rounded outwards{by}: an end is not a value that somebody has, unless by chance",
-    "padded": "each end of a range was moved outwards by a secret amount{by}: an end is not a value that somebody has, unless by chance",
-    "shared": "each end of a range was moved outwards by a secret amount{by}, and of at most {share} of the range: the ends of the\n"
-    "  narrowest ranges were not moved, and people have them; another end is not a value that somebody has, unless by chance",
-}
 
 
 def describe_range_ends(manifest: Manifest) -> list[str]:
@@ -247,22 +197,6 @@ def describe_range_ends(manifest: Manifest) -> list[str]:
     ]
 
 
-def _describe_wider_ends(label_options: LabelOptions) -> str:
-    return _WIDER_ENDS_SENTENCES["shared" if label_options.share is not None else label_options.style].format(
-        by=_format_step(label_options), share=label_options.share
-    )
-
-
-def _format_step(label_options: LabelOptions) -> str:
-    if label_options.step is not None:
-        return (
-            f", to {label_options.step}s"
-            if isinstance(label_options.step, str)
-            else f", to multiples of {label_options.step}"
-        )
-    return f" of at most {label_options.width}" if label_options.width is not None else ""
-
-
 def format_rows_per_person(manifest: Manifest) -> str:
     """Describe how many rows a person has, as the job declares it."""
     max_rows = manifest.rows_per_person
@@ -278,3 +212,65 @@ def describe_several_rows(manifest: Manifest, because: str) -> list[str]:
 
 def format_withheld_rows(manifest: Manifest) -> list[str]:
     return [f"- {pluralize(manifest.withheld, 'row', 'was', 'were')} withheld."] if manifest.withheld else []
+
+
+def _wrap_lines(lines: Iterable[str]) -> Iterator[str]:
+    fenced = False
+    for line in lines:
+        fenced ^= line.startswith("```")
+        yield from [line] if fenced else wrap_line(line)
+
+
+def _explain_parts(manifest: Manifest) -> list[str]:
+    """Explain how to read files that are cut into parts, without reticent."""
+    cut = {name: names for name, names in group_files_by_table(manifest.data).items() if len(names) > 1}
+    if not cut:
+        return []
+    reader = "read_csv" if manifest.data[0].endswith(".csv") else "read_parquet"
+    listed = ", ".join(f"`{name}` into {len(names):,}" for name, names in cut.items())
+    polars = [f'{name} = pl.{reader}("{format_file_pattern(names)}")' for name, names in cut.items()]
+    pandas = [
+        f'{name} = pd.concat(map(pd.{reader}, sorted(glob.glob("{format_file_pattern(names)}"))), ignore_index=True)'
+        for name, names in cut.items()
+    ]
+    return [
+        f"The rows are cut into parts of {manifest.part_rows:,}, the last part of a file holding what is left: {listed}. Where",
+        "they are cut says nothing about them. `rt.open` reads the parts as one table, and so do Polars or pandas, in this folder:",
+        "",
+        "```python",
+        "import polars as pl",
+        *polars,
+        "```",
+        "",
+        "```python",
+        "import glob",
+        "import pandas as pd",
+        *pandas,
+        "```",
+        "",
+    ]
+
+
+def _format_parameter(value: Any) -> Any:
+    """Format a parameter for a sentence: a table as its entries, a list as its items."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{format_cell(name)} {_format_parameter(entry)}" for name, entry in sorted(value.items()))
+    if isinstance(value, list | tuple):
+        return "; ".join(str(_format_parameter(entry)) for entry in value)
+    return format_cell(value) if isinstance(value, str) and not value[:1].isdigit() else value
+
+
+def _describe_wider_ends(label_options: LabelOptions) -> str:
+    return _WIDER_ENDS_SENTENCES["shared" if label_options.share is not None else label_options.style].format(
+        by=_format_step(label_options), share=label_options.share
+    )
+
+
+def _format_step(label_options: LabelOptions) -> str:
+    if label_options.step is not None:
+        return (
+            f", to {label_options.step}s"
+            if isinstance(label_options.step, str)
+            else f", to multiples of {label_options.step}"
+        )
+    return f" of at most {label_options.width}" if label_options.width is not None else ""

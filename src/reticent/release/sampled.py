@@ -87,6 +87,15 @@ CUT_GROUPS_NOTE = (
     "The condition selects parts of groups. Their people are taken to be spread evenly over what the labels cover; where they are not, "
     "the estimate is biased, and neither the standard error nor the interval knows it."
 )
+SIZE_COLUMN = "G"
+DECLARATION_SENTENCES = {
+    "hierarchy": "The domain is the leaves of the publisher's hierarchy, whichever of them occur.",
+    "order": "The domain is the publisher's list of ordered values, whichever of them occur.",
+    "range": "The domain is every whole number of a range that the publisher declared, whichever of them occur.",
+    "list": "The domain was listed by the publisher, whichever of its values occur.",
+}
+"""What may have declared a domain, and what a README says of it."""
+_METHOD_FIELDS = METHODS["perturbed-generalization"].fields
 
 
 @dataclass(frozen=True, eq=False)
@@ -315,19 +324,6 @@ def maximise_counts(shown_counts: np.ndarray, p: float, domain: int, steps: int 
     return estimate
 
 
-SIZE_COLUMN = "G"
-DECLARATION_SENTENCES = {
-    "hierarchy": "The domain is the leaves of the publisher's hierarchy, whichever of them occur.",
-    "order": "The domain is the publisher's list of ordered values, whichever of them occur.",
-    "range": "The domain is every whole number of a range that the publisher declared, whichever of them occur.",
-    "list": "The domain was listed by the publisher, whichever of its values occur.",
-}
-"""What may have declared a domain, and what a README says of it."""
-
-
-_METHOD_FIELDS = METHODS["perturbed-generalization"].fields
-
-
 @dataclass(frozen=True, slots=True)
 class SampledReader:
     kind: ClassVar[str] = "sampled"
@@ -439,15 +435,6 @@ class SampledReader:
         return render_page([*parts, *_describe_limits(manifest)])
 
 
-def _describe_groups(manifest: Manifest) -> str:
-    rows_per_person = manifest.rows_per_person
-    return f"{manifest.own['k']}" + (
-        ""
-        if rows_per_person == 1
-        else f" ({manifest.own['k'] * rows_per_person} rows: at most {rows_per_person} of one person)"
-    )
-
-
 def _require_true_declaration(manifest: Manifest) -> None:
     """Refuse a manifest whose domain of the column differs from the one that a hierarchy or an order declares."""
     column = manifest.sensitive
@@ -466,14 +453,13 @@ def _require_true_declaration(manifest: Manifest) -> None:
         raise MisshapenValue("a domain is not the one that is said to declare it", inside=True)
 
 
-def _list_whole_numbers(domain: list[str]) -> list[str]:
-    """List every whole number from the first to the last of a domain; none if the domain has other values."""
-    try:
-        lowest = int(domain[0])
-        highest = int(domain[-1])
-    except ValueError:
-        return []
-    return [str(number) for number in range(lowest, highest + 1)] if highest - lowest < 2 * len(domain) else []
+def _describe_groups(manifest: Manifest) -> str:
+    rows_per_person = manifest.rows_per_person
+    return f"{manifest.own['k']}" + (
+        ""
+        if rows_per_person == 1
+        else f" ({manifest.own['k'] * rows_per_person} rows: at most {rows_per_person} of one person)"
+    )
 
 
 def _describe_domain(manifest: Manifest) -> str:
@@ -502,6 +488,16 @@ def _describe_limits(manifest: Manifest) -> list[str]:
             manifest, "rows that lie in different groups are drawn and perturbed apart, and together say more"
         ),
     )
+
+
+def _list_whole_numbers(domain: list[str]) -> list[str]:
+    """List every whole number from the first to the last of a domain; none if the domain has other values."""
+    try:
+        lowest = int(domain[0])
+        highest = int(domain[-1])
+    except ValueError:
+        return []
+    return [str(number) for number in range(lowest, highest + 1)] if highest - lowest < 2 * len(domain) else []
 
 
 READER = SampledReader()

@@ -52,6 +52,8 @@ _SUM_QUERY = """SELECT SUM(b.sum_lower - (b.selected - p.n) * b.max_lower) AS lo
 FROM (SELECT "group", COUNT(*) AS n FROM quasi WHERE ... GROUP BY "group") p
 JOIN bounds b ON b."group" = p."group"
  AND b.selected = (SELECT MIN(x.selected) FROM bounds x WHERE x."group" = p."group" AND x.selected >= p.n)"""
+_INTEGER_DTYPE = "Int32"
+_BOUND_COLUMNS = ("sum_lower", "sum_upper", "min_lower", "min_upper", "max_lower", "max_upper")
 
 
 def render_readme(manifest: Manifest) -> str:
@@ -93,23 +95,6 @@ def render_readme(manifest: Manifest) -> str:
     return render_page(
         [*parts, *describe_coarser_columns(manifest), *format_promises(manifest), *_describe_limits(manifest)]
     )
-
-
-def _describe_limits(manifest: Manifest) -> list[str]:
-    return format_limits(
-        EXACT_COLUMNS_LIMIT,
-        "- The promise is about which value a person has, for somebody who does not know how the values were generalized. One who",
-        "  does can infer somewhat more from what the method chose not to publish: `reticent attack --as algorithm` says how much.",
-        "- Who knows the values of all others in a group learns the last one's entry in `sensitive`, up to the fakes.",
-        f"- It is about this release alone, and it assumes {format_rows_per_person(manifest)}.",
-        *describe_several_rows(
-            manifest, "who knows that their rows share a value can compare the groups of these rows"
-        ),
-    )
-
-
-_INTEGER_DTYPE = "Int32"
-_BOUND_COLUMNS = ("sum_lower", "sum_upper", "min_lower", "min_upper", "max_lower", "max_upper")
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,6 +207,19 @@ class TransformedReader:
 
     def readme(self, manifest: Manifest) -> str:
         return render_readme(manifest)
+
+
+def _describe_limits(manifest: Manifest) -> list[str]:
+    return format_limits(
+        EXACT_COLUMNS_LIMIT,
+        "- The promise is about which value a person has, for somebody who does not know how the values were generalized. One who",
+        "  does can infer somewhat more from what the method chose not to publish: `reticent attack --as algorithm` says how much.",
+        "- Who knows the values of all others in a group learns the last one's entry in `sensitive`, up to the fakes.",
+        f"- It is about this release alone, and it assumes {format_rows_per_person(manifest)}.",
+        *describe_several_rows(
+            manifest, "who knows that their rows share a value can compare the groups of these rows"
+        ),
+    )
 
 
 READER = TransformedReader()

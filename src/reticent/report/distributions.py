@@ -26,7 +26,6 @@ MAX_NAMED_VALUES = 12
 BIN_COUNT = 10
 MAX_COLUMNS_SHOWN = 12
 """The fewest rows of a named value, and the most named values, bins and columns that a report shows."""
-
 OTHERS_LABEL = "all other values"
 MISSING_LABEL = "(missing)"
 ANY_VALUE_LABEL = "* (any value)"
@@ -74,11 +73,6 @@ def _show_sensitive(release: Release, name: str, floor: int) -> Block:
         return make_text(f"{name}: no chart. {error.what}")
 
 
-def _rename_counts(counts: pl.DataFrame) -> pl.DataFrame:
-    """Rename values and their counts so that no column's name clashes."""
-    return pl.DataFrame([counts.to_series(0).alias("value"), counts.to_series(1).alias("count")])
-
-
 def _show_column(frame: pl.DataFrame, column: Any, floor: int, labelled: bool) -> Block:
     """Show labels that are ranges by their middle if there are many, else each value or label by itself."""
     ends = (f"{column.name}_lower", f"{column.name}_upper")
@@ -94,29 +88,6 @@ def _show_column(frame: pl.DataFrame, column: Any, floor: int, labelled: bool) -
     if labelled:
         counts = counts.with_columns(pl.col("value").replace({ANY_LABEL: ANY_VALUE_LABEL}))
     return _show_counts(column.name, counts, floor)
-
-
-def _count_without_middle(labels: pl.Series, labelled: bool) -> list[tuple[str, int]]:
-    """Count the rows whose label has no middle, by the reason; labels are texts only where a release has labels."""
-    missing = labels.null_count()
-    anything = int((labels == ANY_LABEL).sum()) if labelled else 0
-    reasons = [
-        (MISSING_LABEL, missing),
-        (ANY_VALUE_LABEL, anything),
-        (OPEN_RANGE_LABEL, len(labels) - missing - anything),
-    ]
-    return [(reason, rows) for reason, rows in reasons if rows]
-
-
-def _make_middle_expression(frame: pl.DataFrame, lower: str, upper: str) -> pl.Expr | None:
-    """Make an expression for the middle of ranges of numbers, or of the years of dates; None for anything else."""
-    dtype = frame[lower].dtype
-    ends = [pl.col(lower), pl.col(upper)]
-    if dtype in (pl.Date, pl.Datetime):
-        ends = [end.dt.year() for end in ends]
-    elif not dtype.is_numeric():
-        return None
-    return (ends[0].cast(pl.Float64) + ends[1].cast(pl.Float64)) / 2
 
 
 def _show_counts(
@@ -139,29 +110,39 @@ def _show_counts(
     return _show_named_values(name, counts, rows, floor)
 
 
+def _rename_counts(counts: pl.DataFrame) -> pl.DataFrame:
+    """Rename values and their counts so that no column's name clashes."""
+    return pl.DataFrame([counts.to_series(0).alias("value"), counts.to_series(1).alias("count")])
+
+
+def _make_middle_expression(frame: pl.DataFrame, lower: str, upper: str) -> pl.Expr | None:
+    """Make an expression for the middle of ranges of numbers, or of the years of dates; None for anything else."""
+    dtype = frame[lower].dtype
+    ends = [pl.col(lower), pl.col(upper)]
+    if dtype in (pl.Date, pl.Datetime):
+        ends = [end.dt.year() for end in ends]
+    elif not dtype.is_numeric():
+        return None
+    return (ends[0].cast(pl.Float64) + ends[1].cast(pl.Float64)) / 2
+
+
+def _count_without_middle(labels: pl.Series, labelled: bool) -> list[tuple[str, int]]:
+    """Count the rows whose label has no middle, by the reason; labels are texts only where a release has labels."""
+    missing = labels.null_count()
+    anything = int((labels == ANY_LABEL).sum()) if labelled else 0
+    reasons = [
+        (MISSING_LABEL, missing),
+        (ANY_VALUE_LABEL, anything),
+        (OPEN_RANGE_LABEL, len(labels) - missing - anything),
+    ]
+    return [(reason, rows) for reason, rows in reasons if rows]
+
+
 def _count_without_number(numbers: pl.DataFrame) -> list[tuple[str, int]]:
     """Count the rows that hold no finite number, by the reason."""
     missing = int(numbers.filter(pl.col("value").is_null())["count"].sum())
     infinite = int(numbers.filter(pl.col("value").is_infinite())["count"].sum())
     return [(reason, rows) for reason, rows in ((MISSING_LABEL, missing), (INFINITE_LABEL, infinite)) if rows]
-
-
-def _show_named_values(name: str, counts: pl.DataFrame, rows: int, floor: int) -> Block:
-    """Show the most frequent values, and how many rows hold another."""
-    spelled = counts.select(value=pl.col("value").cast(pl.String, strict=False), count=pl.col("count").cast(pl.Int64))
-    ordered = spelled.sort("count", "value", descending=[True, False], nulls_last=True)
-    frequent = ordered.filter(pl.col("count") >= floor).head(MAX_NAMED_VALUES)
-    listed = [(_spell_value(value), count) for value, count in frequent.iter_rows()]
-    if other_rows := rows - sum(count for _, count in listed):
-        listed.append((f"{OTHERS_LABEL} ({ordered.height - len(listed):,})", other_rows))
-    return _make_count_table(name, "value", listed, rows)
-
-
-def _spell_value(value: str | None) -> str:
-    """Spell a value as it is named; one that reads like our word for a missing one is quoted."""
-    if value is None:
-        return MISSING_LABEL
-    return f'"{value}"' if value == MISSING_LABEL else value
 
 
 def _show_bins(
@@ -188,9 +169,15 @@ def _show_bins(
     return _make_count_table(name, "range, or range of the label's middle", [*listed, *without_number], rows)
 
 
-def _make_count_table(name: str, heading: str, listed: list[tuple[str, int]], rows: int) -> Block:
-    shares = [(label, count, f"{count / rows:.1%}") for label, count in listed]
-    return make_table(f"{name}: {rows:,} rows", (heading, "rows", "share"), shares, bars=(0, 1))
+def _show_named_values(name: str, counts: pl.DataFrame, rows: int, floor: int) -> Block:
+    """Show the most frequent values, and how many rows hold another."""
+    spelled = counts.select(value=pl.col("value").cast(pl.String, strict=False), count=pl.col("count").cast(pl.Int64))
+    ordered = spelled.sort("count", "value", descending=[True, False], nulls_last=True)
+    frequent = ordered.filter(pl.col("count") >= floor).head(MAX_NAMED_VALUES)
+    listed = [(_spell_value(value), count) for value, count in frequent.iter_rows()]
+    if other_rows := rows - sum(count for _, count in listed):
+        listed.append((f"{OTHERS_LABEL} ({ordered.height - len(listed):,})", other_rows))
+    return _make_count_table(name, "value", listed, rows)
 
 
 def _choose_round_step(low: float, high: float) -> float:
@@ -203,3 +190,15 @@ def _choose_round_step(low: float, high: float) -> float:
 def _format_end(number: int, step: float) -> str:
     end = number * step
     return f"{end:,.0f}" if step >= 1 and 1e4 <= abs(end) < 1e15 else f"{end:.6g}"
+
+
+def _make_count_table(name: str, heading: str, listed: list[tuple[str, int]], rows: int) -> Block:
+    shares = [(label, count, f"{count / rows:.1%}") for label, count in listed]
+    return make_table(f"{name}: {rows:,} rows", (heading, "rows", "share"), shares, bars=(0, 1))
+
+
+def _spell_value(value: str | None) -> str:
+    """Spell a value as it is named; one that reads like our word for a missing one is quoted."""
+    if value is None:
+        return MISSING_LABEL
+    return f'"{value}"' if value == MISSING_LABEL else value

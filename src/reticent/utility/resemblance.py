@@ -57,18 +57,6 @@ def compute_cramers_v(table: np.ndarray) -> float:
     return float(min(np.sqrt(((counts - expected) ** 2 / expected).sum() / (total * fewer)), 1.0))
 
 
-def _compute_total_variation(before: np.ndarray, after: np.ndarray) -> float:
-    after = np.maximum(after, 0.0)
-    if not after.sum() > 0:
-        return 1.0
-    return float(np.abs(before / before.sum() - after / after.sum()).sum() / 2)
-
-
-def _list_single_codes(cells: Cells, axis: int) -> list[tuple[int, int]]:
-    size = [*cells.quasi, cells.sensitive[0]][axis].size
-    return [(code, code) for code in range(size)]
-
-
 def _make_blocks(cells: Cells, axis: int) -> list[tuple[int, int]]:
     """Make at most MAX_BLOCKS stretches of codes, each of about equally many rows."""
     size = [*cells.quasi, cells.sensitive[0]][axis].size
@@ -97,3 +85,15 @@ def _count_tables(
         upper[:, axis] = np.array([last for _, last in stretches])[indices]
     workload = Workload(lower, upper)
     return workload.exact(cells).astype(float).reshape(shape), ask(workload).reshape(shape)
+
+
+def _list_single_codes(cells: Cells, axis: int) -> list[tuple[int, int]]:
+    size = [*cells.quasi, cells.sensitive[0]][axis].size
+    return [(code, code) for code in range(size)]
+
+
+def _compute_total_variation(before: np.ndarray, after: np.ndarray) -> float:
+    after = np.maximum(after, 0.0)
+    if not after.sum() > 0:
+        return 1.0
+    return float(np.abs(before / before.sum() - after / after.sum()).sum() / 2)

@@ -158,6 +158,50 @@ class PlacedRelease:
         return [*domain.texts, *([None] if domain.null else []), *dict.fromkeys(self.values)]
 
 
+def lift_membership(membership: GroupMembership, coarse_point: np.ndarray, people: np.ndarray) -> GroupMembership:
+    """Return the same membership of finer points: `coarse_point` is the point that each of them belongs to."""
+    if membership.points == len(coarse_point) and np.array_equal(coarse_point, np.arange(len(coarse_point))):
+        return membership
+    order = np.argsort(membership.point, kind="stable")
+    start = np.searchsorted(membership.point[order], coarse_point)
+    entry_counts = np.searchsorted(membership.point[order], coarse_point, side="right") - start
+    ends = np.cumsum(entry_counts)
+    entry = order[np.arange(int(entry_counts.sum())) + np.repeat(start - ends + entry_counts, entry_counts)]
+    point = np.repeat(np.arange(len(coarse_point)), entry_counts)
+    by_group = np.argsort(membership.group[entry], kind="stable")
+    entry = entry[by_group]
+    point = point[by_group]
+    weight = membership.shares[entry] * people[point]
+    return replace(membership, point=point, group=membership.group[entry], people=weight, points=len(coarse_point))
+
+
+def require_fitting_releases(aligned: AlignedReleases) -> None:
+    """Refuse a release whose rows the table's people do not fit: it was made from another one.
+
+    Some rows may be of people who left or changed since.  Values that misfit in their groups nearly as often as if they were
+    dealt at random are those of others.
+    """
+    for number, changes in enumerate(aligned.changes):
+        rows = float(aligned.parts[number].counts.sum())
+        if changes.by_chance is None:
+            strange = changes.rows > MAX_UNPLACED_SHARE * rows
+        else:
+            misfit = changes.beyond * MIN_STRANGER_RATIO > changes.by_chance
+            strange = changes.rows > MAX_DEPARTED_SHARE * rows or (changes.beyond > 0 and misfit)
+        if strange:
+            subject = "The release attacked" if number == 0 else f"Release {number} of those to join"
+            raise RequestError(
+                f"{subject} was made from other data: it publishes {pluralize(changes.rows, 'row')} more of some values than the source has.",
+                why="Beliefs about different people cannot be joined.",
+                attempt="the data that all of them were made from, or --force-join (force_join=True).",
+            )
+
+
+def _cast_to_texts(lazy: pl.LazyFrame) -> pl.LazyFrame:
+    texts = [name for name, dtype in lazy.collect_schema().items() if is_text(dtype) and dtype != pl.String]
+    return lazy.with_columns(pl.col(texts).cast(pl.String)) if texts else lazy
+
+
 def _place_release(release: Any, declared: Mapping[str, Column], combined: pl.DataFrame) -> PlacedRelease:
     """Place a release over the counted combinations; those that its columns cannot hold are at a point of their own, the last."""
     typed = collect_frame(
@@ -180,72 +224,6 @@ def _place_release(release: Any, declared: Mapping[str, Column], combined: pl.Da
     return PlacedRelease(target, point, values)
 
 
-def _view_release(release: Any, cells: Cells) -> AdversaryView:
-    """Return what the adversary sees of a release; labels may cover nobody who is still in the table."""
-    try:
-        view: AdversaryView = release.sight(cells)
-    except BundleDamaged:
-        entries = [entry for entry in release.columns if entry.role == Role.QUASI]
-        return build_boxes(entries, release.frame(), cells, others=True)
-    return view
-
-
-def _are_holdable(typed: pl.DataFrame, declared: Mapping[str, Column]) -> np.ndarray:
-    """Tell which combinations have values that the hierarchies and orders of a release know."""
-    holdable = np.ones(len(typed), bool)
-    for name, column in declared.items():
-        known_values: list[str] | None = None
-        if column.order is not None:
-            known_values = list(column.order)
-        elif column.hierarchy is not None and not isinstance(column.hierarchy, Mapping) and column.type != "numeric":
-            known_values = [row[0] for row in Hierarchy.of(column.hierarchy, name).rows()]
-        if known_values is not None:
-            values = typed[name].cast(pl.String)
-            holdable &= (values.is_in(known_values) | values.is_null()).to_numpy()
-    return holdable
-
-
-def _make_rows_of_lost_values(release: Any, typed: pl.DataFrame) -> pl.DataFrame:
-    """Make a row, of nobody, for each value that the release names and the table has lost, so that the release can be read."""
-    columns: dict[str, pl.Series] = {}
-    for entry in release.columns:
-        if entry.role == Role.QUASI and entry.values:
-            columns[entry.name] = pl.Series(entry.values)
-    parts = [_make_rows_of_nobody(typed, {name: values}) for name, values in columns.items() if name in typed.columns]
-    exact = release.tables.get("quasi")
-    if exact is not None:
-        names = [entry.name for entry in release.columns if entry.role == Role.QUASI]
-        parts.append(_make_rows_of_nobody(typed, {name: exact[name] for name in names}))
-    sensitive = release.manifest.sensitive.name
-    with suppress(RequestError):  # some kinds do not publish people's values
-        parts.append(_make_rows_of_nobody(typed, {sensitive: release.value_counts(sensitive)[sensitive]}))
-    return pl.concat([typed.clear(), *parts])
-
-
-def _make_rows_of_nobody(typed: pl.DataFrame, columns: Mapping[str, pl.Series]) -> pl.DataFrame:
-    """Make combinations that nobody has: these values, and in all other columns the first value that occurs."""
-    combinations = pl.DataFrame([values.alias(name) for name, values in columns.items()]).unique(maintain_order=True)
-    combinations = combinations.with_columns(
-        pl.col(name).cast(typed.schema[name], strict=False) for name in combinations.columns
-    )
-    names = list(columns)
-    combinations = combinations.join(
-        typed.select(names).unique(), on=names, how="anti", nulls_equal=True, maintain_order="left"
-    )
-    others = [
-        pl.lit(typed[name].first(), dtype=typed.schema[name]).alias(name)
-        for name in typed.columns
-        if name not in columns and name != COUNT_COLUMN
-    ]
-    nobody = pl.lit(0, dtype=typed.schema[COUNT_COLUMN]).alias(COUNT_COLUMN)
-    return combinations.with_columns(*others, nobody).select(typed.columns)
-
-
-def _cast_to_texts(lazy: pl.LazyFrame) -> pl.LazyFrame:
-    texts = [name for name, dtype in lazy.collect_schema().items() if is_text(dtype) and dtype != pl.String]
-    return lazy.with_columns(pl.col(texts).cast(pl.String)) if texts else lazy
-
-
 def _reorder_counts(texts: Sequence[str | None], placed: PlacedRelease) -> np.ndarray:
     """Reorder a release's counts to an order of values: hierarchies may order them otherwise."""
     domain = placed.seen.sensitive
@@ -257,6 +235,14 @@ def _reorder_counts(texts: Sequence[str | None], placed: PlacedRelease) -> np.nd
     return counts
 
 
+def _count_rows_beyond_totals(published: np.ndarray, truth: TrueValues) -> int:
+    """Count the rows that a release publishes beyond what the table has of each value, or in all."""
+    if not np.array_equal(published, np.round(published)):
+        return 0
+    beyond = np.maximum(published.sum(axis=0) - truth.by_value, 0).sum()
+    return int(max(beyond, published.sum() - truth.total, 0))
+
+
 def _add_stranger_point(membership: GroupMembership) -> GroupMembership:
     """Add a last point, of combinations that the release cannot hold: they are in none of its groups."""
     return replace(
@@ -266,31 +252,6 @@ def _add_stranger_point(membership: GroupMembership) -> GroupMembership:
         people=np.append(membership.people, 1.0),
         points=membership.points + 1,
     )
-
-
-def lift_membership(membership: GroupMembership, coarse_point: np.ndarray, people: np.ndarray) -> GroupMembership:
-    """Return the same membership of finer points: `coarse_point` is the point that each of them belongs to."""
-    if membership.points == len(coarse_point) and np.array_equal(coarse_point, np.arange(len(coarse_point))):
-        return membership
-    order = np.argsort(membership.point, kind="stable")
-    start = np.searchsorted(membership.point[order], coarse_point)
-    entry_counts = np.searchsorted(membership.point[order], coarse_point, side="right") - start
-    ends = np.cumsum(entry_counts)
-    entry = order[np.arange(int(entry_counts.sum())) + np.repeat(start - ends + entry_counts, entry_counts)]
-    point = np.repeat(np.arange(len(coarse_point)), entry_counts)
-    by_group = np.argsort(membership.group[entry], kind="stable")
-    entry = entry[by_group]
-    point = point[by_group]
-    weight = membership.shares[entry] * people[point]
-    return replace(membership, point=point, group=membership.group[entry], people=weight, points=len(coarse_point))
-
-
-def _count_rows_beyond_totals(published: np.ndarray, truth: TrueValues) -> int:
-    """Count the rows that a release publishes beyond what the table has of each value, or in all."""
-    if not np.array_equal(published, np.round(published)):
-        return 0
-    beyond = np.maximum(published.sum(axis=0) - truth.by_value, 0).sum()
-    return int(max(beyond, published.sum() - truth.total, 0))
 
 
 def _reconcile_release(
@@ -347,58 +308,6 @@ def _reconcile_release(
     return _keep_staying_people(membership, staying, changed), counts, changes
 
 
-def _sum_values_by_group(truth: TrueValues, point: np.ndarray, group: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """Add up the true values of points, each of which is in one group, by group: (groups, values)."""
-    of_point = np.full(truth.points, -1, np.int64)
-    of_point[point] = group
-    inside = of_point[truth.point] >= 0
-    sums = np.zeros(shape)
-    np.add.at(sums, (of_point[truth.point[inside]], truth.value[inside]), truth.people[inside])
-    return sums
-
-
-def _have_single_points_only(membership: GroupMembership) -> np.ndarray:
-    """Tell of each group whether all people of its points are in it."""
-    several = np.bincount(membership.point, minlength=membership.points)[membership.point] > 1
-    single_only = np.ones(membership.groups + 1, bool)
-    single_only[membership.group[several]] = False
-    return single_only[: membership.groups]
-
-
-def _expect_misfits_by_chance(
-    counts: np.ndarray, true_counts: np.ndarray, clear: np.ndarray, larger: np.ndarray
-) -> int:
-    """Compute how many rows, beyond those that groups are too large by, would misfit if the table's values were dealt at random."""
-    clear_counts = true_counts[clear].astype(np.int64)
-    values = np.random.default_rng(0).permutation(np.repeat(np.arange(clear_counts.shape[1]), clear_counts.sum(axis=0)))
-    group = np.repeat(np.arange(len(clear_counts)), clear_counts.sum(axis=1))
-    dealt = np.zeros(clear_counts.shape)
-    np.add.at(dealt, (group, values), 1)
-    return int(np.maximum(np.maximum(counts[clear] - dealt, 0).sum(axis=1) - larger[clear], 0).sum())
-
-
-def _keep_staying_people(membership: GroupMembership, staying: np.ndarray, changed: np.ndarray) -> GroupMembership:
-    """Return the same membership, where of the people of some groups a share is in none: they changed."""
-    if not changed.any():
-        return membership
-    inside = np.append(changed, False)[membership.group]
-    share = np.append(staying, 1.0)[membership.group]
-    gone_people = membership.people[inside] * (1 - share[inside])
-    people = np.where(inside, membership.people * share, membership.people)
-    point = np.concatenate([membership.point, membership.point[inside]])
-    group = np.concatenate([membership.group, np.full(int(inside.sum()), membership.groups)])
-    people = np.concatenate([people, gone_people])
-    occurring = people > 0
-    return _sort_by_group(replace(membership, point=point[occurring], group=group[occurring], people=people[occurring]))
-
-
-def _sort_by_group(membership: GroupMembership) -> GroupMembership:
-    order = np.argsort(membership.group, kind="stable")
-    return replace(
-        membership, point=membership.point[order], group=membership.group[order], people=membership.people[order]
-    )
-
-
 def _join_parts(
     people: np.ndarray,
     truth: TrueValues,
@@ -444,23 +353,114 @@ def _join_parts(
     return AlignedReleases(people, truth, tuple(parts), tuple(targets), gone_people, all_changes, prior)
 
 
-def require_fitting_releases(aligned: AlignedReleases) -> None:
-    """Refuse a release whose rows the table's people do not fit: it was made from another one.
+def _are_holdable(typed: pl.DataFrame, declared: Mapping[str, Column]) -> np.ndarray:
+    """Tell which combinations have values that the hierarchies and orders of a release know."""
+    holdable = np.ones(len(typed), bool)
+    for name, column in declared.items():
+        known_values: list[str] | None = None
+        if column.order is not None:
+            known_values = list(column.order)
+        elif column.hierarchy is not None and not isinstance(column.hierarchy, Mapping) and column.type != "numeric":
+            known_values = [row[0] for row in Hierarchy.of(column.hierarchy, name).rows()]
+        if known_values is not None:
+            values = typed[name].cast(pl.String)
+            holdable &= (values.is_in(known_values) | values.is_null()).to_numpy()
+    return holdable
 
-    Some rows may be of people who left or changed since.  Values that misfit in their groups nearly as often as if they were
-    dealt at random are those of others.
-    """
-    for number, changes in enumerate(aligned.changes):
-        rows = float(aligned.parts[number].counts.sum())
-        if changes.by_chance is None:
-            strange = changes.rows > MAX_UNPLACED_SHARE * rows
-        else:
-            misfit = changes.beyond * MIN_STRANGER_RATIO > changes.by_chance
-            strange = changes.rows > MAX_DEPARTED_SHARE * rows or (changes.beyond > 0 and misfit)
-        if strange:
-            subject = "The release attacked" if number == 0 else f"Release {number} of those to join"
-            raise RequestError(
-                f"{subject} was made from other data: it publishes {pluralize(changes.rows, 'row')} more of some values than the source has.",
-                why="Beliefs about different people cannot be joined.",
-                attempt="the data that all of them were made from, or --force-join (force_join=True).",
-            )
+
+def _make_rows_of_lost_values(release: Any, typed: pl.DataFrame) -> pl.DataFrame:
+    """Make a row, of nobody, for each value that the release names and the table has lost, so that the release can be read."""
+    columns: dict[str, pl.Series] = {}
+    for entry in release.columns:
+        if entry.role == Role.QUASI and entry.values:
+            columns[entry.name] = pl.Series(entry.values)
+    parts = [_make_rows_of_nobody(typed, {name: values}) for name, values in columns.items() if name in typed.columns]
+    exact = release.tables.get("quasi")
+    if exact is not None:
+        names = [entry.name for entry in release.columns if entry.role == Role.QUASI]
+        parts.append(_make_rows_of_nobody(typed, {name: exact[name] for name in names}))
+    sensitive = release.manifest.sensitive.name
+    with suppress(RequestError):  # some kinds do not publish people's values
+        parts.append(_make_rows_of_nobody(typed, {sensitive: release.value_counts(sensitive)[sensitive]}))
+    return pl.concat([typed.clear(), *parts])
+
+
+def _view_release(release: Any, cells: Cells) -> AdversaryView:
+    """Return what the adversary sees of a release; labels may cover nobody who is still in the table."""
+    try:
+        view: AdversaryView = release.sight(cells)
+    except BundleDamaged:
+        entries = [entry for entry in release.columns if entry.role == Role.QUASI]
+        return build_boxes(entries, release.frame(), cells, others=True)
+    return view
+
+
+def _have_single_points_only(membership: GroupMembership) -> np.ndarray:
+    """Tell of each group whether all people of its points are in it."""
+    several = np.bincount(membership.point, minlength=membership.points)[membership.point] > 1
+    single_only = np.ones(membership.groups + 1, bool)
+    single_only[membership.group[several]] = False
+    return single_only[: membership.groups]
+
+
+def _sum_values_by_group(truth: TrueValues, point: np.ndarray, group: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """Add up the true values of points, each of which is in one group, by group: (groups, values)."""
+    of_point = np.full(truth.points, -1, np.int64)
+    of_point[point] = group
+    inside = of_point[truth.point] >= 0
+    sums = np.zeros(shape)
+    np.add.at(sums, (of_point[truth.point[inside]], truth.value[inside]), truth.people[inside])
+    return sums
+
+
+def _expect_misfits_by_chance(
+    counts: np.ndarray, true_counts: np.ndarray, clear: np.ndarray, larger: np.ndarray
+) -> int:
+    """Compute how many rows, beyond those that groups are too large by, would misfit if the table's values were dealt at random."""
+    clear_counts = true_counts[clear].astype(np.int64)
+    values = np.random.default_rng(0).permutation(np.repeat(np.arange(clear_counts.shape[1]), clear_counts.sum(axis=0)))
+    group = np.repeat(np.arange(len(clear_counts)), clear_counts.sum(axis=1))
+    dealt = np.zeros(clear_counts.shape)
+    np.add.at(dealt, (group, values), 1)
+    return int(np.maximum(np.maximum(counts[clear] - dealt, 0).sum(axis=1) - larger[clear], 0).sum())
+
+
+def _keep_staying_people(membership: GroupMembership, staying: np.ndarray, changed: np.ndarray) -> GroupMembership:
+    """Return the same membership, where of the people of some groups a share is in none: they changed."""
+    if not changed.any():
+        return membership
+    inside = np.append(changed, False)[membership.group]
+    share = np.append(staying, 1.0)[membership.group]
+    gone_people = membership.people[inside] * (1 - share[inside])
+    people = np.where(inside, membership.people * share, membership.people)
+    point = np.concatenate([membership.point, membership.point[inside]])
+    group = np.concatenate([membership.group, np.full(int(inside.sum()), membership.groups)])
+    people = np.concatenate([people, gone_people])
+    occurring = people > 0
+    return _sort_by_group(replace(membership, point=point[occurring], group=group[occurring], people=people[occurring]))
+
+
+def _sort_by_group(membership: GroupMembership) -> GroupMembership:
+    order = np.argsort(membership.group, kind="stable")
+    return replace(
+        membership, point=membership.point[order], group=membership.group[order], people=membership.people[order]
+    )
+
+
+def _make_rows_of_nobody(typed: pl.DataFrame, columns: Mapping[str, pl.Series]) -> pl.DataFrame:
+    """Make combinations that nobody has: these values, and in all other columns the first value that occurs."""
+    combinations = pl.DataFrame([values.alias(name) for name, values in columns.items()]).unique(maintain_order=True)
+    combinations = combinations.with_columns(
+        pl.col(name).cast(typed.schema[name], strict=False) for name in combinations.columns
+    )
+    names = list(columns)
+    combinations = combinations.join(
+        typed.select(names).unique(), on=names, how="anti", nulls_equal=True, maintain_order="left"
+    )
+    others = [
+        pl.lit(typed[name].first(), dtype=typed.schema[name]).alias(name)
+        for name in typed.columns
+        if name not in columns and name != COUNT_COLUMN
+    ]
+    nobody = pl.lit(0, dtype=typed.schema[COUNT_COLUMN]).alias(COUNT_COLUMN)
+    return combinations.with_columns(*others, nobody).select(typed.columns)

@@ -128,18 +128,6 @@ def attack_by_composition(
     return attack_aligned_releases(aligned, seed)
 
 
-def _try_aligning_alone(release: Any, source: Any, missing: tuple[str, ...]) -> AlignedReleases | None:
-    """Align one release with its table, as other attacks see it; None if people have left the table, or changed, since."""
-    try:
-        target = observe(release, source, missing=missing)
-    except BundleDamaged:  # a label covers nobody who is still there
-        return None
-    fits = np.array_equal(target.counts, np.round(target.counts))
-    if fits and (target.counts.sum(axis=0) > target.truth.by_value).any():
-        return None
-    return align_single_release(target)
-
-
 def attack_aligned_releases(aligned: AlignedReleases, seed: int = 0) -> CompositionOutcome:
     """Attack releases that are aligned with their people."""
     parts = aligned.parts
@@ -192,6 +180,37 @@ def attack_aligned_releases(aligned: AlignedReleases, seed: int = 0) -> Composit
     return replace(outcome, details={**details, "unbounded": outcome.unbounded})
 
 
+def _open_release(release: Any) -> Any:
+    from reticent.release.release import Release
+
+    if isinstance(release, Release):
+        return release
+    if isinstance(release, str | Path) and Path(release).is_dir():
+        return Release(release)
+    raise RequestError(
+        "Releases are joined as folders that `reticent publish` made: their manifests say how to read them.",
+        attempt="a release folder.",
+    )
+
+
+def _try_aligning_alone(release: Any, source: Any, missing: tuple[str, ...]) -> AlignedReleases | None:
+    """Align one release with its table, as other attacks see it; None if people have left the table, or changed, since."""
+    try:
+        target = observe(release, source, missing=missing)
+    except BundleDamaged:  # a label covers nobody who is still there
+        return None
+    fits = np.array_equal(target.counts, np.round(target.counts))
+    if fits and (target.counts.sum(axis=0) > target.truth.by_value).any():
+        return None
+    return align_single_release(target)
+
+
+def _to_arrays(row: Sequence[Fraction]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the values with a belief above 0, and the beliefs."""
+    value = np.array([code for code, belief in enumerate(row) if belief], np.int64)
+    return value, np.array([float(row[code]) for code in value])
+
+
 def _find_doubtful_points(aligned: AlignedReleases) -> np.ndarray:
     """Find points of which a belief is not bounded: some people may have changed since a release, and who did is not known.
 
@@ -214,25 +233,6 @@ def _find_doubtful_points(aligned: AlignedReleases) -> np.ndarray:
             unclear[component[:targets][changes.candidates]] = True
             unclear[component[part.membership.point[gone]]] = True
     return doubtful | (small & (unclear | (several > 1)))[component[:targets]]
-
-
-def _to_arrays(row: Sequence[Fraction]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the values with a belief above 0, and the beliefs."""
-    value = np.array([code for code, belief in enumerate(row) if belief], np.int64)
-    return value, np.array([float(row[code]) for code in value])
-
-
-def _count_known_people(aligned: AlignedReleases) -> int:
-    """Count everybody, for one release that tells who is in which group."""
-    return int(aligned.people.sum()) if aligned.parts[0].membership.known else 0
-
-
-def _describe_rule(aligned: AlignedReleases, exact: Mapping[int, Any]) -> str:
-    if len(aligned.parts) == 1:
-        return "exact" if aligned.parts[0].membership.known else "balanced"
-    if len(exact) == len(aligned.people):
-        return "exact"
-    return "exact and balanced" if exact else "balanced"
 
 
 def _collect_details(
@@ -271,14 +271,14 @@ def _compute_control(aligned: AlignedReleases, scored: AttackOutcome, alone: Gue
     return {"control": hits, "control_low": low, "control_high": high}
 
 
-def _open_release(release: Any) -> Any:
-    from reticent.release.release import Release
+def _count_known_people(aligned: AlignedReleases) -> int:
+    """Count everybody, for one release that tells who is in which group."""
+    return int(aligned.people.sum()) if aligned.parts[0].membership.known else 0
 
-    if isinstance(release, Release):
-        return release
-    if isinstance(release, str | Path) and Path(release).is_dir():
-        return Release(release)
-    raise RequestError(
-        "Releases are joined as folders that `reticent publish` made: their manifests say how to read them.",
-        attempt="a release folder.",
-    )
+
+def _describe_rule(aligned: AlignedReleases, exact: Mapping[int, Any]) -> str:
+    if len(aligned.parts) == 1:
+        return "exact" if aligned.parts[0].membership.known else "balanced"
+    if len(exact) == len(aligned.people):
+        return "exact"
+    return "exact and balanced" if exact else "balanced"

@@ -42,6 +42,12 @@ MAX_COMPUTED_BELIEFS = 55_000_000
 """So many beliefs are computed at most, in ten rounds or more: large tables end earlier, and say how far beliefs still moved."""
 SETTLED_BELIEF_MOVE = 1e-6
 """The balancing ends when no belief moves further in a round."""
+MAX_COMPONENT_PEOPLE = 60
+"""Components of more people are not tried."""
+MAX_COMPONENT_STEPS = 20_000
+"""A component is given up after so many steps; ALL limits them all together."""
+MAX_TOTAL_STEPS = 400_000
+GroupState = tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,37 +215,6 @@ def compute_balanced_beliefs(
     return joint.to_dense(belief), moved
 
 
-def _fit_factors(part: ReleasePart, factor: np.ndarray, inside: np.ndarray) -> None:
-    """Scale one release's factors until its groups hold what they publish, `inside` being what the others' factors put there."""
-    groups = part.membership.groups
-    current = inside[:groups] * factor[:groups]
-    sizes = part.counts.sum(axis=1)
-    expected = (
-        part.counts * np.divide(part.membership.held[:groups], sizes, out=np.zeros(groups), where=sizes > 0)[:, None]
-    )
-    factor[:groups] *= np.divide(expected, current, out=np.ones(expected.shape), where=current > 0)
-
-
-def _multiply_all(mixed: Sequence[np.ndarray]) -> np.ndarray:
-    product = mixed[0]
-    for factor in mixed[1:]:
-        product = product * factor
-    return product
-
-
-def _cap_beliefs(beliefs: Beliefs, caps: np.ndarray) -> Beliefs:
-    return Beliefs(beliefs.starts, beliefs.value, np.minimum(beliefs.belief, caps[beliefs.value]), beliefs.values)
-
-
-MAX_COMPONENT_PEOPLE = 60
-"""Components of more people are not tried."""
-MAX_COMPONENT_STEPS = 20_000
-"""A component is given up after so many steps; ALL limits them all together."""
-MAX_TOTAL_STEPS = 400_000
-
-GroupState = tuple[tuple[int, ...], ...]
-
-
 class TooManyJointStates(Exception):
     """Raised when a component has more states than are counted."""
 
@@ -282,6 +257,28 @@ def find_joint_components(parts: Sequence[ReleasePart]) -> np.ndarray:
         [part.membership.group[is_inside] + start for part, is_inside, start in zip(parts, inside, first, strict=False)]
     )
     return find_linked_points(point, group, parts[0].membership.points)
+
+
+def _cap_beliefs(beliefs: Beliefs, caps: np.ndarray) -> Beliefs:
+    return Beliefs(beliefs.starts, beliefs.value, np.minimum(beliefs.belief, caps[beliefs.value]), beliefs.values)
+
+
+def _multiply_all(mixed: Sequence[np.ndarray]) -> np.ndarray:
+    product = mixed[0]
+    for factor in mixed[1:]:
+        product = product * factor
+    return product
+
+
+def _fit_factors(part: ReleasePart, factor: np.ndarray, inside: np.ndarray) -> None:
+    """Scale one release's factors until its groups hold what they publish, `inside` being what the others' factors put there."""
+    groups = part.membership.groups
+    current = inside[:groups] * factor[:groups]
+    sizes = part.counts.sum(axis=1)
+    expected = (
+        part.counts * np.divide(part.membership.held[:groups], sizes, out=np.zeros(groups), where=sizes > 0)[:, None]
+    )
+    factor[:groups] *= np.divide(expected, current, out=np.ones(expected.shape), where=current > 0)
 
 
 def _list_point_groups(part: ReleasePart) -> np.ndarray:
@@ -334,14 +331,6 @@ def _count_joint_component(
     return {int(point): rows[atom] for point, atom in zip(points, of_atom, strict=True)}, counter.taken
 
 
-def _expand_to_all_values(row: list[Fraction], occurring: np.ndarray, values: int) -> list[Fraction]:
-    """Expand beliefs to every value of the table; no group of a component holds the others."""
-    expanded = [Fraction(0)] * values
-    for value, belief in zip(occurring.tolist(), row, strict=True):
-        expanded[value] = belief
-    return expanded
-
-
 def _count_joint_tables(
     sizes: list[int], links: list[list[int]], group_counts: GroupState, counter: StepLimit
 ) -> list[list[Fraction]]:
@@ -373,6 +362,14 @@ def _count_joint_tables(
     return [
         [Fraction(s, tables * size) for s in sums] for sums, size in zip(reversed(sums_by_atom), sizes, strict=True)
     ]
+
+
+def _expand_to_all_values(row: list[Fraction], occurring: np.ndarray, values: int) -> list[Fraction]:
+    """Expand beliefs to every value of the table; no group of a component holds the others."""
+    expanded = [Fraction(0)] * values
+    for value, belief in zip(occurring.tolist(), row, strict=True):
+        expanded[value] = belief
+    return expanded
 
 
 def _split_atom(

@@ -85,6 +85,16 @@ from reticent.methods.suppression.kinds import (
 )
 from reticent.methods.suppression.stage import SUPPRESSION_KINDS
 
+# ruff: noqa: E741  `l` is the field's own letter
+
+
+MAX_LISTED_TABLES = 10_000  # tables behind a release, up to renaming, that are listed
+DEFAULT_SAMPLES = 8_000
+ZERO_POSTERIOR = CountPosterior({0: Fraction(0)}, Fraction(0), Fraction(0), "exact")
+PublishedTable = tuple[int, ...]
+MANY_ROWS = 50_000
+SMALL_TABLE_ROWS = 60
+
 
 def compute_withheld_posterior(
     table: PublishedCounts, kind: SuppressionKind, prior: CountPrior, leading: CountPosterior, listed: int
@@ -137,55 +147,6 @@ def list_withheld_shares(
     return {
         after: lost / (total * table.withheld * table.alike[after]) for after, lost in lost_by_count.items() if lost
     }
-
-
-def _bound_leading(table: PublishedCounts, leading: CountPosterior) -> Mapping[int, Fraction | float]:
-    """Bound a value's posterior of having led from above, for each published count."""
-    return dict.fromkeys(table.alike, leading.high) if leading.how == "sampled" else leading.by_count
-
-
-def _bound_least_lost(table: PublishedCounts, counts: Iterable[int]) -> Fraction:
-    """Bound from below the share of the withheld that is of the value that led, if it has one of these published counts."""
-    return Fraction(table.rows // table.l + 1 - max(counts), table.withheld)
-
-
-def _bound_highest_shares(
-    table: PublishedCounts, leading: CountPosterior, has_second_level: bool
-) -> Mapping[int, Fraction]:
-    """Bound the share of a value of each published count from above, by how likely it led.
-
-    A value below the highest level was withheld only where it led.  At the level, where another led: the n values there
-    that did not are alike, and none lost more than the one that led, so their mean is at most 1 / (n + 1); and they
-    share what that one did not lose.  A value one below the level, if values were cut there, lost at most one record
-    more than the one that led: half of all.
-    """
-    leading_share = {count: Fraction(share) for count, share in _bound_leading(table, leading).items()}
-    level, at_level, least_lost = table.level, table.alike[table.level], _bound_least_lost(table, leading_share)
-    others = at_level - 1 if at_level > 1 and level in leading_share else at_level
-    share_if_not_leading = {level: min(Fraction(1, others + 1), (1 - least_lost) / others)}
-    if has_second_level:
-        share_if_not_leading[level - 1] = Fraction(table.withheld + 1, 2 * table.withheld)
-    none = Fraction(0)
-    shares = {
-        count: leading_share.get(count, none)
-        + (1 - leading_share.get(count, none)) * share_if_not_leading.get(count, none)
-        for count in {*leading_share, *share_if_not_leading}
-    }
-    return {count: min(share, Fraction(1, table.alike[count])) for count, share in shares.items()}
-
-
-def _bound_lowest_share(table: PublishedCounts, leading: CountPosterior, counts: Collection[int]) -> Fraction:
-    """Bound the greatest share from below: some value led that surely; and the shares of all that may have lost are 1 together."""
-    by_lead = Fraction(leading.low) * _bound_least_lost(table, _bound_leading(table, leading))
-    return max(by_lead, Fraction(1, sum(table.alike[count] for count in counts)))
-
-
-# ruff: noqa: E741  `l` is the field's own letter
-
-
-MAX_LISTED_TABLES = 10_000  # tables behind a release, up to renaming, that are listed
-DEFAULT_SAMPLES = 8_000
-ZERO_POSTERIOR = CountPosterior({0: Fraction(0)}, Fraction(0), Fraction(0), "exact")
 
 
 def compute_posterior(
@@ -279,22 +240,6 @@ def attack_release(release: Any, prior: str = "uniform", column: str | None = No
     return {"attack": "eligibility", "prior": prior, **answers, "promised": 1 / l}
 
 
-def _describe_leading(posterior: CountPosterior) -> dict[str, Any]:
-    low, high = posterior.ends
-    return {"worst_posterior": float(posterior.worst), "low": low, "high": high, "how": posterior.how}
-
-
-def _describe_withheld(posterior: CountPosterior) -> dict[str, Any]:
-    low, high = posterior.ends
-    worst = high if posterior.how != "exact" else float(posterior.worst)
-    return {
-        "worst_withheld_posterior": worst,
-        "withheld_low": low,
-        "withheld_high": high,
-        "withheld_how": posterior.how,
-    }
-
-
 @dataclass(frozen=True, slots=True)
 class EligibilityOutcome:
     """Beliefs of the attack about the withheld: it guesses nobody, so there is no success to count.
@@ -336,11 +281,6 @@ def attack_by_eligibility(release: Any, prior: str = "uniform", column: str | No
     return EligibilityOutcome(
         targets=release.manifest.withheld, promised=1.0 if promised is None else promised, **answers
     )
-
-
-PublishedTable = tuple[int, ...]
-MANY_ROWS = 50_000
-SMALL_TABLE_ROWS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -400,21 +340,6 @@ def compute_suppression_risk(
     )
 
 
-def _find_worst_posterior(posteriors: list[CountPosterior]) -> CountPosterior:
-    """Find the worst of several releases."""
-    low = max(posterior.low for posterior in posteriors)
-    high = max(posterior.high for posterior in posteriors)
-    method: PosteriorMethod = "exact" if low == high else "bounds"
-    if any(posterior.how == "sampled" for posterior in posteriors):
-        method = "sampled"
-    return CountPosterior(max(posteriors, key=lambda posterior: posterior.worst).by_count, low, high, method)
-
-
-def _to_numbers(worst: CountPosterior) -> tuple[float, float, float, PosteriorMethod]:
-    low, high = worst.ends if worst.how == "bounds" else (float(worst.low), float(worst.high))
-    return float(worst.worst), low, high, worst.how
-
-
 def choose_max_releases(rows: int, kind: str, prior: str) -> int:
     """Choose how many releases to attack: a thousand, of large tables a hundred, and few where tables must be listed or drawn."""
     closed = {"randomized": ("uniform",), "calibrated": MIXTURE_PRIORS}
@@ -439,8 +364,66 @@ def list_releases(
     return len(chances) if number <= max_releases else number, dict(chances)
 
 
-def _sort_falling(table: np.ndarray) -> PublishedTable:
-    return tuple(sorted(table.tolist(), reverse=True))
+def _bound_highest_shares(
+    table: PublishedCounts, leading: CountPosterior, has_second_level: bool
+) -> Mapping[int, Fraction]:
+    """Bound the share of a value of each published count from above, by how likely it led.
+
+    A value below the highest level was withheld only where it led.  At the level, where another led: the n values there
+    that did not are alike, and none lost more than the one that led, so their mean is at most 1 / (n + 1); and they
+    share what that one did not lose.  A value one below the level, if values were cut there, lost at most one record
+    more than the one that led: half of all.
+    """
+    leading_share = {count: Fraction(share) for count, share in _bound_leading(table, leading).items()}
+    level, at_level, least_lost = table.level, table.alike[table.level], _bound_least_lost(table, leading_share)
+    others = at_level - 1 if at_level > 1 and level in leading_share else at_level
+    share_if_not_leading = {level: min(Fraction(1, others + 1), (1 - least_lost) / others)}
+    if has_second_level:
+        share_if_not_leading[level - 1] = Fraction(table.withheld + 1, 2 * table.withheld)
+    none = Fraction(0)
+    shares = {
+        count: leading_share.get(count, none)
+        + (1 - leading_share.get(count, none)) * share_if_not_leading.get(count, none)
+        for count in {*leading_share, *share_if_not_leading}
+    }
+    return {count: min(share, Fraction(1, table.alike[count])) for count, share in shares.items()}
+
+
+def _bound_lowest_share(table: PublishedCounts, leading: CountPosterior, counts: Collection[int]) -> Fraction:
+    """Bound the greatest share from below: some value led that surely; and the shares of all that may have lost are 1 together."""
+    by_lead = Fraction(leading.low) * _bound_least_lost(table, _bound_leading(table, leading))
+    return max(by_lead, Fraction(1, sum(table.alike[count] for count in counts)))
+
+
+def _describe_leading(posterior: CountPosterior) -> dict[str, Any]:
+    low, high = posterior.ends
+    return {"worst_posterior": float(posterior.worst), "low": low, "high": high, "how": posterior.how}
+
+
+def _describe_withheld(posterior: CountPosterior) -> dict[str, Any]:
+    low, high = posterior.ends
+    worst = high if posterior.how != "exact" else float(posterior.worst)
+    return {
+        "worst_withheld_posterior": worst,
+        "withheld_low": low,
+        "withheld_high": high,
+        "withheld_how": posterior.how,
+    }
+
+
+def _find_worst_posterior(posteriors: list[CountPosterior]) -> CountPosterior:
+    """Find the worst of several releases."""
+    low = max(posterior.low for posterior in posteriors)
+    high = max(posterior.high for posterior in posteriors)
+    method: PosteriorMethod = "exact" if low == high else "bounds"
+    if any(posterior.how == "sampled" for posterior in posteriors):
+        method = "sampled"
+    return CountPosterior(max(posteriors, key=lambda posterior: posterior.worst).by_count, low, high, method)
+
+
+def _to_numbers(worst: CountPosterior) -> tuple[float, float, float, PosteriorMethod]:
+    low, high = worst.ends if worst.how == "bounds" else (float(worst.low), float(worst.high))
+    return float(worst.worst), low, high, worst.how
 
 
 def _list_randomized_releases(
@@ -484,6 +467,20 @@ def _list_calibrated_releases(
         yield remaining, SafeSuppression().publish_counts(counts, l)
 
     return table.width + 1, list_releases()
+
+
+def _sort_falling(table: np.ndarray) -> PublishedTable:
+    return tuple(sorted(table.tolist(), reverse=True))
+
+
+def _bound_leading(table: PublishedCounts, leading: CountPosterior) -> Mapping[int, Fraction | float]:
+    """Bound a value's posterior of having led from above, for each published count."""
+    return dict.fromkeys(table.alike, leading.high) if leading.how == "sampled" else leading.by_count
+
+
+def _bound_least_lost(table: PublishedCounts, counts: Iterable[int]) -> Fraction:
+    """Bound from below the share of the withheld that is of the value that led, if it has one of these published counts."""
+    return Fraction(table.rows // table.l + 1 - max(counts), table.withheld)
 
 
 def _space_evenly(number: int, max_numbers: int) -> np.ndarray:

@@ -61,9 +61,13 @@ from reticent.methods.suppression.kinds import SuppressionKind
 
 
 CountShares = dict[int, Fraction]  # by published count: the posterior of one of its values
-
-
 MIXTURE_PRIORS = ("uniform", "plausible", "shapes")
+PosteriorMethod = Literal["exact", "bounds", "sampled"]
+MAX_LISTED_STRATUM_TABLES = 1_000  # tables, up to renaming, of strata that are listed
+MIN_STRATUM_DRAWS = 2  # draws in a stratum
+OUTWARD_FACTORS = np.array([1 - 2.0**-40, 1, 1 + 2.0**-40])  # more than logarithms lose by rounding
+MISS_PROBABILITY = 0.05  # the probability with which an interval may be wrong
+WeightInterval = tuple[float, float, float]  # low, estimate, high
 
 
 def bound_mixture_posteriors(published: PublishedCounts, prior: str) -> dict[int, WeightBounds]:
@@ -75,51 +79,6 @@ def bound_mixture_posteriors(published: PublishedCounts, prior: str) -> dict[int
         count: (min(shares.get(count, zero) for shares in listed), max(shares.get(count, zero) for shares in listed))
         for count in counts
     }
-
-
-def _list_mixture_parts(published: PublishedCounts, shapes: bool) -> Iterator[CountShares]:
-    """List the distributions of which the posterior is a mixture."""
-    level, at_top = published.level, published.alike[published.level]
-    if published.safe:
-        yield {level: Fraction(1, at_top)}
-    for cut in range(min(at_top, len(published.counts) - published.l) + 1):
-        if not _is_possible(published, cut):
-            continue
-        free = published.counts[cut:]
-        leading_counts = Counter(count for count in free if count >= free[published.l - 1])
-        weights = {count: Fraction(1, number) if shapes else Fraction(1) for count, number in leading_counts.items()}
-        total = sum(weights[count] * number for count, number in leading_counts.items())
-        shares = {count: weight / total for count, weight in weights.items()}
-        if at_top > cut:  # any of the values at the level may be among those cut
-            shares[level] *= Fraction(at_top - cut, at_top)
-        yield shares
-
-
-def _is_possible(published: PublishedCounts, cut: int) -> bool:
-    """Tell whether some table may publish P by a cut to which J has `cut` values: with one record above the level each, if with any."""
-    l = published.l
-    level = published.level
-    size = sum(published.counts)
-    least_count = published.counts[cut + l - 1]
-    moved = published.withheld - cut
-    if (
-        l * level > size
-        or moved < 1
-        or l * (least_count + moved) <= published.rows
-        or (cut and size + cut >= l * (level + 1))
-    ):
-        return False
-    if cut:
-        return least_count + moved > level + 1
-    others = list(published.counts)
-    others.remove(least_count)  # without J there is one table for each value of H: ask it
-    table = ViolatingTable((least_count + moved, *others), l)
-    return (
-        any(low <= least_count <= high for low, high in table.open) and compute_cut_probability(table, least_count) > 0
-    )
-
-
-PosteriorMethod = Literal["exact", "bounds", "sampled"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,14 +152,6 @@ def make_sampled_posterior(table: PublishedCounts, weights: Mapping[int, tuple[f
     return CountPosterior(by_count, *round_outward(ends.low, ends.high), "sampled")
 
 
-MAX_LISTED_STRATUM_TABLES = 1_000  # tables, up to renaming, of strata that are listed
-MIN_STRATUM_DRAWS = 2  # draws in a stratum
-OUTWARD_FACTORS = np.array([1 - 2.0**-40, 1, 1 + 2.0**-40])  # more than logarithms lose by rounding
-MISS_PROBABILITY = 0.05  # the probability with which an interval may be wrong
-
-WeightInterval = tuple[float, float, float]  # low, estimate, high
-
-
 def estimate_weights(
     published: PublishedCounts,
     kind: SuppressionKind,
@@ -231,21 +182,6 @@ def estimate_weights(
     for count, scale, interval in intervals:
         total[count] += np.array(interval) * exp(scale - shift) * OUTWARD_FACTORS
     return {count: (float(low), float(middle), float(high)) for count, (low, middle, high) in total.items() if high}
-
-
-def _compute_log(chance: Fraction) -> float:
-    numerator, denominator = as_ratio(chance)
-    return log(numerator) - log(denominator)
-
-
-def _split_strata(strata: list[TableStratum], tables_left: int) -> tuple[list[TableStratum], list[TableStratum]]:
-    """Split strata into those to be listed, the smallest first as long as they are few tables, and those to be drawn from."""
-    listed_strata: list[TableStratum] = []
-    drawn_strata: list[TableStratum] = []
-    for number, _, stratum in sorted((stratum.number, index, stratum) for index, stratum in enumerate(strata)):
-        tables_left -= number
-        (listed_strata if tables_left >= 0 else drawn_strata).append(stratum)
-    return listed_strata, drawn_strata
 
 
 def estimate_stratum_mean(
@@ -282,6 +218,39 @@ def compute_bernstein_interval(shares: np.ndarray, miss: float) -> WeightInterva
     return max(mean - reach, 0.0), mean, min(mean + reach, 1.0)
 
 
+def _list_mixture_parts(published: PublishedCounts, shapes: bool) -> Iterator[CountShares]:
+    """List the distributions of which the posterior is a mixture."""
+    level, at_top = published.level, published.alike[published.level]
+    if published.safe:
+        yield {level: Fraction(1, at_top)}
+    for cut in range(min(at_top, len(published.counts) - published.l) + 1):
+        if not _is_possible(published, cut):
+            continue
+        free = published.counts[cut:]
+        leading_counts = Counter(count for count in free if count >= free[published.l - 1])
+        weights = {count: Fraction(1, number) if shapes else Fraction(1) for count, number in leading_counts.items()}
+        total = sum(weights[count] * number for count, number in leading_counts.items())
+        shares = {count: weight / total for count, weight in weights.items()}
+        if at_top > cut:  # any of the values at the level may be among those cut
+            shares[level] *= Fraction(at_top - cut, at_top)
+        yield shares
+
+
+def _split_strata(strata: list[TableStratum], tables_left: int) -> tuple[list[TableStratum], list[TableStratum]]:
+    """Split strata into those to be listed, the smallest first as long as they are few tables, and those to be drawn from."""
+    listed_strata: list[TableStratum] = []
+    drawn_strata: list[TableStratum] = []
+    for number, _, stratum in sorted((stratum.number, index, stratum) for index, stratum in enumerate(strata)):
+        tables_left -= number
+        (listed_strata if tables_left >= 0 else drawn_strata).append(stratum)
+    return listed_strata, drawn_strata
+
+
+def _compute_log(chance: Fraction) -> float:
+    numerator, denominator = as_ratio(chance)
+    return log(numerator) - log(denominator)
+
+
 def _compute_log_scale(stratum: TableStratum, kind: SuppressionKind, prior: CountPrior) -> float:
     """Compute the logarithm of what a mean of 1 stands for: the stratum's tables, all as heavy as the bound."""
     ways = stratum.ways
@@ -308,3 +277,27 @@ def _compute_log_bound(stratum: TableStratum, kind: SuppressionKind, prior: Coun
     level = stratum.published.level
     even = [level + lead, *[level + even_excess + 1] * remainder, *[level + even_excess] * (stratum.higher - remainder)]
     return log_chance + prior.log_weight([*fixed, *even])
+
+
+def _is_possible(published: PublishedCounts, cut: int) -> bool:
+    """Tell whether some table may publish P by a cut to which J has `cut` values: with one record above the level each, if with any."""
+    l = published.l
+    level = published.level
+    size = sum(published.counts)
+    least_count = published.counts[cut + l - 1]
+    moved = published.withheld - cut
+    if (
+        l * level > size
+        or moved < 1
+        or l * (least_count + moved) <= published.rows
+        or (cut and size + cut >= l * (level + 1))
+    ):
+        return False
+    if cut:
+        return least_count + moved > level + 1
+    others = list(published.counts)
+    others.remove(least_count)  # without J there is one table for each value of H: ask it
+    table = ViolatingTable((least_count + moved, *others), l)
+    return (
+        any(low <= least_count <= high for low, high in table.open) and compute_cut_probability(table, least_count) > 0
+    )

@@ -67,6 +67,15 @@ from reticent.methods.suppression.stage import SUPPRESSION_KINDS
 
 MAX_EXACT_TERMS = 3_000  # so many terms are summed exactly
 MAX_TERM_BLOCKS = 2_000  # and so many blocks of them between bounds
+TERM_BITS = 96  # binary digits kept of a term between bounds
+# ruff: noqa: E741  `l` is the field's own letter
+
+
+WeightBounds = tuple[Fraction, Fraction]
+PRIORS = ("uniform", "shapes", "records", "plausible")
+Likelihood = Callable[[np.ndarray, int, np.ndarray], Fraction]
+MAX_RECURRENCE_RECORDS = 200  # so many records are split by recurrence
+TWO_LEVEL_KINDS = ("unsafe", "randomized")  # kinds that cut some values to one below the level
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +87,6 @@ class TermLimits:
 
 
 DEFAULT_TERM_LIMITS = TermLimits()
-TERM_BITS = 96  # binary digits kept of a term between bounds
 
 
 def count_vectors(parts: int, total: int, cap: int | None = None) -> int:
@@ -131,30 +139,6 @@ def sum_by_least_part(
         terms = [(a * d + c * b, b * d) for (a, b), (c, d) in zip(terms[::2], terms[1::2], strict=False)] + odd
     exact = Fraction(*terms[0])
     return exact, exact
-
-
-def _bound_sum_by_blocks(
-    others: int, total: int, least_excess: int, offset: int, last: int, blocks: int
-) -> tuple[Fraction, Fraction]:
-    """Bound the same sum with the terms in blocks: all of a block's tables at its greatest and at its least divisor, rounded outward."""
-    ratio = (last + offset) / (1 + offset)
-    edges = {round((1 + offset) * ratio ** (block / blocks)) - offset for block in range(blocks)}
-    starts = [*sorted({1, *(edge for edge in edges if 1 < edge <= last)}), last + 1]
-    low = high = 0
-    counted = count_led_tables(others, total, 1, least_excess)
-    for start, end in pairwise(starts):
-        after = count_led_tables(others, total, end, least_excess)
-        tables = (counted - after) << TERM_BITS
-        low += tables // (end - 1 + offset)
-        high += -(-tables // (start + offset))
-        counted = after
-    return Fraction(low, 1 << TERM_BITS), Fraction(high, 1 << TERM_BITS)
-
-
-# ruff: noqa: E741  `l` is the field's own letter
-
-
-WeightBounds = tuple[Fraction, Fraction]
 
 
 @dataclass(frozen=True)
@@ -255,91 +239,11 @@ def compute_counted_weights(
     return weights
 
 
-def _generate_weight_parts(published: PublishedCounts, count: int, limits: TermLimits) -> Iterator[WeightBounds]:
-    """Yield the weight by x and g."""
-    level, at_top = published.level, count == published.level
-    lower = published.alike[level - 1] - (count == level - 1)
-    for extra in range(lower + 1 if published.late else 1):
-        cut = published.alike[level] - at_top + extra
-        total = published.withheld - extra - level + count
-        choices = Fraction(comb(lower, extra), comb(cut, extra))
-        for higher in range(cut + 1):
-            if total < max(higher + 1, published.least_excess):
-                break
-            constant, shared, offset = _split_likelihood(published, count, extra, cut, higher)
-            share = choices * comb(cut, higher) / (published.l * (higher + 1))
-            low = high = (
-                constant * count_led_tables(higher, total, 1, published.least_excess) if constant else Fraction(0)
-            )
-            if shared:
-                ends = sum_by_least_part(higher, total, published.least_excess, offset, limits)
-                low = low + shared * min(ends, key=shared.__mul__)
-                high = high + shared * max(ends, key=shared.__mul__)
-            if high:
-                yield share * low, share * high
-
-
 def bound_likelihood(published: PublishedCounts, count: int, extra: int, cut: int, higher: int, total: int) -> Fraction:
     """Compute the greatest Pr(P | B) among tables of one x and g: at the smallest or the largest least excess."""
     constant, shared, offset = _split_likelihood(published, count, extra, cut, higher)
     last = max(find_highest_low(higher, total, published.least_excess), 1)
     return max(constant + shared / (excess + offset) for excess in (1, last)) / published.l
-
-
-def _split_likelihood(
-    published: PublishedCounts, count: int, extra: int, cut: int, higher: int
-) -> tuple[Fraction, Fraction, int]:
-    """Split l Pr(P | B) = constant + shared / (least + offset), `least` the least positive excess over the level."""
-    if count < published.level:
-        return _split_likelihood_below(published, count, extra, cut, higher)
-    level = published.level
-    l = published.l
-    tied = cut - higher
-    lowest = (
-        level - 1
-        if published.alike[level - 1] > extra
-        else published.find_next_lower(level - bool(published.alike[level - 1]))
-    )
-    offset = 1 if tied else level - lowest + 1
-    constant = Fraction(0)
-    shared = Fraction(0)
-    if extra or published.first(higher):  # F = L
-        constant += _sum_lower_intervals(level, lowest, higher + 1, tied, l)
-        shared += higher < l
-    if extra or published.first(higher + 1):  # F > L
-        constant += min(higher, l) + (higher < l)
-        shared -= offset * (higher < l)
-    return constant, shared, offset
-
-
-def _split_likelihood_below(
-    published: PublishedCounts, count: int, extra: int, cut: int, higher: int
-) -> tuple[Fraction, Fraction, int]:
-    """Split the same for F = c < L."""
-    level = published.level
-    l = published.l
-    moved = extra if count == level - 1 else 0  # values of count c in P that were above
-    above = published.count_above(count) + moved
-    tied = published.alike[count] - 1 - moved
-    if above >= l or not (extra or published.first(higher)):
-        return Fraction(0), Fraction(0), 1
-    lowest = published.find_next_lower(count)
-    bottom = count if tied else lowest
-    constant = _sum_lower_intervals(count, lowest, above + 1, tied, l)
-    upper = min(other for other in published.counts if other > count)
-    if upper == level - 1 and published.alike[upper] == extra:
-        upper = level
-    if upper < level or higher < cut:  # with a value left at the level itself
-        return constant + Fraction(1, upper - bottom + 1), Fraction(0), 1
-    return constant, Fraction(1), level - bottom + 1
-
-
-def _sum_lower_intervals(start: int, lowest: int, first: int, tied: int, l: int) -> Fraction:
-    """Sum l Pr(F = start) by the intervals after number `first`: [start, start] between tied values, and the one down to the next."""
-    if not tied or first > l:
-        return Fraction(0)
-    total = Fraction(max(min(first + tied - 1, l) - first, 0))
-    return total + Fraction(1, start - lowest + 1) if first + tied <= l else total
 
 
 def count_arrangements(counts: Sequence[Any]) -> int:
@@ -373,14 +277,6 @@ class CountPrior:
         if self.name == "records":
             return lgamma(sum(counts) + 1) - sum(lgamma(count + 1) for count in counts)
         return 0.0
-
-
-PRIORS = ("uniform", "shapes", "records", "plausible")
-
-
-Likelihood = Callable[[np.ndarray, int, np.ndarray], Fraction]
-MAX_RECURRENCE_RECORDS = 200  # so many records are split by recurrence
-TWO_LEVEL_KINDS = ("unsafe", "randomized")  # kinds that cut some values to one below the level
 
 
 @dataclass(frozen=True)
@@ -583,28 +479,6 @@ def compute_joint_weights(
     return {published: dict(weights) for published, weights in joint_weights.items()}
 
 
-def _list_distinct_outcomes(counts: Sequence[int], outcomes: Any) -> Iterator[tuple[tuple[int, ...], int, Fraction]]:
-    """List each published table, S_1's count in it, and how many tables with names lead there from these counts at all.
-
-    A table of which several values may have been S_1 counts once, shared evenly among them.
-    """
-    leaders: dict[tuple[tuple[int, int], ...], set[tuple[int, int]]] = defaultdict(set)
-    for chance, published in outcomes:
-        if chance:
-            listed = list(zip(counts, published.tolist(), strict=True))
-            leaders[tuple(sorted(listed))].add(listed[0])
-    for pairs, possible in leaders.items():
-        published_counts = Counter(count for _, count in pairs)
-        number = prod(map(factorial, published_counts.values())) // prod(map(factorial, Counter(pairs).values()))
-        tied = sum(pairs.count(pair) for pair in possible)
-        for pair in possible:
-            yield (
-                tuple(sorted(published_counts.elements(), reverse=True)),
-                pair[1],
-                Fraction(number * pairs.count(pair), tied),
-            )
-
-
 def compute_worst_posterior(rows: int, values: int, l: int, kind: str, prior: str = "uniform") -> Fraction:
     """Compute the greatest posterior over every table that the suppression may publish of so many records in so many values."""
     return max(
@@ -636,3 +510,123 @@ def compute_worst_withheld_posterior(rows: int, values: int, l: int, kind: str, 
         for table, by_count in withheld.items()
         for after, withheld_weight in by_count.items()
     )
+
+
+def _bound_sum_by_blocks(
+    others: int, total: int, least_excess: int, offset: int, last: int, blocks: int
+) -> tuple[Fraction, Fraction]:
+    """Bound the same sum with the terms in blocks: all of a block's tables at its greatest and at its least divisor, rounded outward."""
+    ratio = (last + offset) / (1 + offset)
+    edges = {round((1 + offset) * ratio ** (block / blocks)) - offset for block in range(blocks)}
+    starts = [*sorted({1, *(edge for edge in edges if 1 < edge <= last)}), last + 1]
+    low = high = 0
+    counted = count_led_tables(others, total, 1, least_excess)
+    for start, end in pairwise(starts):
+        after = count_led_tables(others, total, end, least_excess)
+        tables = (counted - after) << TERM_BITS
+        low += tables // (end - 1 + offset)
+        high += -(-tables // (start + offset))
+        counted = after
+    return Fraction(low, 1 << TERM_BITS), Fraction(high, 1 << TERM_BITS)
+
+
+def _generate_weight_parts(published: PublishedCounts, count: int, limits: TermLimits) -> Iterator[WeightBounds]:
+    """Yield the weight by x and g."""
+    level, at_top = published.level, count == published.level
+    lower = published.alike[level - 1] - (count == level - 1)
+    for extra in range(lower + 1 if published.late else 1):
+        cut = published.alike[level] - at_top + extra
+        total = published.withheld - extra - level + count
+        choices = Fraction(comb(lower, extra), comb(cut, extra))
+        for higher in range(cut + 1):
+            if total < max(higher + 1, published.least_excess):
+                break
+            constant, shared, offset = _split_likelihood(published, count, extra, cut, higher)
+            share = choices * comb(cut, higher) / (published.l * (higher + 1))
+            low = high = (
+                constant * count_led_tables(higher, total, 1, published.least_excess) if constant else Fraction(0)
+            )
+            if shared:
+                ends = sum_by_least_part(higher, total, published.least_excess, offset, limits)
+                low = low + shared * min(ends, key=shared.__mul__)
+                high = high + shared * max(ends, key=shared.__mul__)
+            if high:
+                yield share * low, share * high
+
+
+def _split_likelihood(
+    published: PublishedCounts, count: int, extra: int, cut: int, higher: int
+) -> tuple[Fraction, Fraction, int]:
+    """Split l Pr(P | B) = constant + shared / (least + offset), `least` the least positive excess over the level."""
+    if count < published.level:
+        return _split_likelihood_below(published, count, extra, cut, higher)
+    level = published.level
+    l = published.l
+    tied = cut - higher
+    lowest = (
+        level - 1
+        if published.alike[level - 1] > extra
+        else published.find_next_lower(level - bool(published.alike[level - 1]))
+    )
+    offset = 1 if tied else level - lowest + 1
+    constant = Fraction(0)
+    shared = Fraction(0)
+    if extra or published.first(higher):  # F = L
+        constant += _sum_lower_intervals(level, lowest, higher + 1, tied, l)
+        shared += higher < l
+    if extra or published.first(higher + 1):  # F > L
+        constant += min(higher, l) + (higher < l)
+        shared -= offset * (higher < l)
+    return constant, shared, offset
+
+
+def _list_distinct_outcomes(counts: Sequence[int], outcomes: Any) -> Iterator[tuple[tuple[int, ...], int, Fraction]]:
+    """List each published table, S_1's count in it, and how many tables with names lead there from these counts at all.
+
+    A table of which several values may have been S_1 counts once, shared evenly among them.
+    """
+    leaders: dict[tuple[tuple[int, int], ...], set[tuple[int, int]]] = defaultdict(set)
+    for chance, published in outcomes:
+        if chance:
+            listed = list(zip(counts, published.tolist(), strict=True))
+            leaders[tuple(sorted(listed))].add(listed[0])
+    for pairs, possible in leaders.items():
+        published_counts = Counter(count for _, count in pairs)
+        number = prod(map(factorial, published_counts.values())) // prod(map(factorial, Counter(pairs).values()))
+        tied = sum(pairs.count(pair) for pair in possible)
+        for pair in possible:
+            yield (
+                tuple(sorted(published_counts.elements(), reverse=True)),
+                pair[1],
+                Fraction(number * pairs.count(pair), tied),
+            )
+
+
+def _split_likelihood_below(
+    published: PublishedCounts, count: int, extra: int, cut: int, higher: int
+) -> tuple[Fraction, Fraction, int]:
+    """Split the same for F = c < L."""
+    level = published.level
+    l = published.l
+    moved = extra if count == level - 1 else 0  # values of count c in P that were above
+    above = published.count_above(count) + moved
+    tied = published.alike[count] - 1 - moved
+    if above >= l or not (extra or published.first(higher)):
+        return Fraction(0), Fraction(0), 1
+    lowest = published.find_next_lower(count)
+    bottom = count if tied else lowest
+    constant = _sum_lower_intervals(count, lowest, above + 1, tied, l)
+    upper = min(other for other in published.counts if other > count)
+    if upper == level - 1 and published.alike[upper] == extra:
+        upper = level
+    if upper < level or higher < cut:  # with a value left at the level itself
+        return constant + Fraction(1, upper - bottom + 1), Fraction(0), 1
+    return constant, Fraction(1), level - bottom + 1
+
+
+def _sum_lower_intervals(start: int, lowest: int, first: int, tied: int, l: int) -> Fraction:
+    """Sum l Pr(F = start) by the intervals after number `first`: [start, start] between tied values, and the one down to the next."""
+    if not tied or first > l:
+        return Fraction(0)
+    total = Fraction(max(min(first + tied - 1, l) - first, 0))
+    return total + Fraction(1, start - lowest + 1) if first + tied <= l else total

@@ -208,16 +208,6 @@ def _generate_beliefs(people: AttackTarget, part: ReleasePart, conclusion: Concl
         yield Beliefs.of_pairs(row, value, belief, len(people_by_point), group_beliefs.values)
 
 
-def _slice_points(lengths: np.ndarray) -> Iterator[slice]:
-    """Cut points into slices that have few beliefs in all."""
-    until = np.append(0, np.cumsum(lengths))
-    start = 0
-    while start < len(lengths):
-        stop = max(int(np.searchsorted(until, until[start] + CHUNK_MIXED_PAIRS, side="right")) - 1, start + 1)
-        yield slice(start, stop)
-        start = stop
-
-
 def _count_exceeding(people: AttackTarget, conclusion: Conclusion | None, greatest: np.ndarray) -> int | None:
     """Count the people above the promise; None where there is no cap, or a walk cannot tell."""
     if people.promised is None or (conclusion is not None and conclusion.how == "walked"):
@@ -232,3 +222,13 @@ def _count_exceeding(people: AttackTarget, conclusion: Conclusion | None, greate
         for share, rows in zip(greatest_beliefs[candidates], conclusion.sure[candidates], strict=True)
     ]
     return int(np.sum(above))
+
+
+def _slice_points(lengths: np.ndarray) -> Iterator[slice]:
+    """Cut points into slices that have few beliefs in all."""
+    until = np.append(0, np.cumsum(lengths))
+    start = 0
+    while start < len(lengths):
+        stop = max(int(np.searchsorted(until, until[start] + CHUNK_MIXED_PAIRS, side="right")) - 1, start + 1)
+        yield slice(start, stop)
+        start = stop

@@ -47,6 +47,14 @@ from reticent.methods.base import resolve_weights
 from reticent.methods.mondrian.method import LOOK_AHEAD_NEVER, LossCuts, MedianCuts
 from reticent.methods.mondrian.nodes import Acceptance, PartitionNodes, SpanLosses
 
+MIN_UNCUT_DRAWS = 8
+"""Of a group that was left whole in fewer draws nothing is concluded, unless all of its deals were tried."""
+WALK_BATCHES = 10
+STUDENT_QUANTILE_95 = 2.2621571628540993  # 95 %, nine degrees of freedom
+MIN_CHANGES = 10
+STEP_GROWTH = 1.5
+STEP_SHRINKAGE = 1.2  # about three steps in ten are taken
+
 
 @dataclass(frozen=True, eq=False)
 class CandidateTables:
@@ -152,10 +160,6 @@ def conclude_by_enumeration(
     return Conclusion(Beliefs.of_table(belief), np.ones(len(people), bool), worst, worst, worst, "exact", runs, behind)
 
 
-MIN_UNCUT_DRAWS = 8
-"""Of a group that was left whole in fewer draws nothing is concluded, unless all of its deals were tried."""
-
-
 def conclude_from_uncut_groups(
     publisher: Publisher, tables: CandidateTables, draws: int, rng: np.random.Generator
 ) -> Conclusion | None:
@@ -214,109 +218,6 @@ def find_uncut_groups(publisher: Publisher, values: np.ndarray, block: np.ndarra
     return ~are_cut
 
 
-def _make_nodes(cells: Cells, group_of_point: np.ndarray) -> PartitionNodes:
-    """Make the groups open nodes, in the order of their numbers."""
-    root = PartitionNodes.from_cells(cells)
-    order = np.argsort(group_of_point, kind="stable")
-    start = np.flatnonzero(np.diff(group_of_point[order], prepend=-1)).astype(np.int64)
-    stop = np.append(start[1:], len(order)).astype(np.int64)
-    return PartitionNodes(cells, root.first, root.words[order], root.atom[order], root.count[order], start, stop)
-
-
-def _make_cut_chooser(publisher: Publisher, cells: Cells, nodes: PartitionNodes, accepts: Acceptance) -> Any:
-    """Choose cuts as `Mondrian.plan` does; whether there is one does not depend on looking ahead."""
-    method = publisher.method
-    promises = publisher.promises
-    disjoint = method.labels_for(promises) == "nodes" and not promises.union_closed
-    spans = SpanLosses.from_domains(
-        cells.quasi, resolve_weights([domain.name for domain in cells.quasi], method.weights), disjoint=disjoint
-    )
-    if method.cuts == "loss":
-        return LossCuts(nodes, accepts, spans, LOOK_AHEAD_NEVER)
-    return MedianCuts(nodes, accepts, spans, fallback=method.fallback, disjoint=disjoint)
-
-
-def _list_block_deals(tables: CandidateTables, draws: int) -> dict[int, list[list[int]]]:
-    """List all deals of the blocks that have no more of them than there are draws."""
-    deals = {}
-    for number, people in enumerate(tables.blocks):
-        counts = np.bincount(tables.true[people], minlength=tables.values)
-        if len(people) <= 12 and count_deals(counts) <= draws:
-            deals[number] = list(islice(list_deals(counts.tolist()), draws))
-    return deals
-
-
-def _draw_table(
-    tables: CandidateTables, block: np.ndarray, deals: dict[int, list[list[int]]], draw: int, rng: np.random.Generator
-) -> np.ndarray:
-    """Deal values anew in every block: the next listed deal, or a random one."""
-    order = np.lexsort((rng.random(len(block)), block))
-    table = np.empty_like(tables.true)
-    table[np.argsort(block, kind="stable")] = tables.true[order]
-    for number, listed in deals.items():
-        table[tables.blocks[number]] = listed[draw % len(listed)]
-    return table
-
-
-def _conclude_from_draws(
-    counts: tuple[Beliefs, Beliefs, Beliefs],
-    accepted: np.ndarray,
-    uncut: np.ndarray,
-    block: np.ndarray,
-    deals: dict[int, list[list[int]]],
-    draws: int,
-) -> Conclusion:
-    listed = np.zeros(len(uncut), bool)
-    listed[list(deals)] = True
-    total = accepted.sum(axis=0)
-    looked = uncut & (total > 0) & (listed | (total >= MIN_UNCUT_DRAWS))
-    total_counts = counts[2]
-    beliefs = Beliefs(
-        total_counts.starts,
-        total_counts.value,
-        total_counts.belief / np.maximum(total[block], 1)[total_counts.row],
-        total_counts.values,
-    )
-    supporting_tables = np.where(listed, np.inf, total)[block]
-    worst, low, high = _find_worst_belief(counts, accepted, looked, listed, block, beliefs)
-    return Conclusion(
-        beliefs, looked[block], worst, low, high, "left whole", draws, int(total[looked].sum()), sure=supporting_tables
-    )
-
-
-def _find_worst_belief(
-    counts: tuple[Beliefs, Beliefs, Beliefs],
-    accepted: np.ndarray,
-    looked: np.ndarray,
-    listed: np.ndarray,
-    block: np.ndarray,
-    beliefs: Beliefs,
-) -> tuple[float, float, float]:
-    """Find the greatest belief: exact among listed groups; of drawn ones chosen by every other draw, and measured by the others."""
-    exact = float(beliefs.greatest[(looked & listed)[block]].max(initial=0.0))
-    are_drawn = (looked & ~listed & (accepted > 0).all(axis=0))[block]
-    if not are_drawn.any():
-        return exact, exact, exact
-    first = counts[0]
-    second = counts[1]
-    share = first.belief / np.maximum(accepted[0][block], 1)[first.row]
-    candidate = int(np.where(are_drawn[first.row], share, -1.0).argmax())
-    person = int(first.row[candidate])
-    value = int(first.value[candidate])
-    entries = slice(second.starts[person], second.starts[person + 1])
-    hits = int(second.belief[entries][second.value[entries] == value].sum())
-    tried = int(accepted[1, block[person]])
-    low, high = compute_wilson_interval(hits, tried)
-    return max(exact, hits / tried), max(exact, low), max(exact, high)
-
-
-WALK_BATCHES = 10
-STUDENT_QUANTILE_95 = 2.2621571628540993  # 95 %, nine degrees of freedom
-MIN_CHANGES = 10
-STEP_GROWTH = 1.5
-STEP_SHRINKAGE = 1.2  # about three steps in ten are taken
-
-
 @dataclass(eq=False)
 class TableWalk:
     """State of a walk and what it met: (batches, people, values), and how often each half changed a person's value."""
@@ -367,6 +268,76 @@ def conclude_by_walk(
     return _conclude_from_walk(walk, steps)
 
 
+def _list_block_deals(tables: CandidateTables, draws: int) -> dict[int, list[list[int]]]:
+    """List all deals of the blocks that have no more of them than there are draws."""
+    deals = {}
+    for number, people in enumerate(tables.blocks):
+        counts = np.bincount(tables.true[people], minlength=tables.values)
+        if len(people) <= 12 and count_deals(counts) <= draws:
+            deals[number] = list(islice(list_deals(counts.tolist()), draws))
+    return deals
+
+
+def _draw_table(
+    tables: CandidateTables, block: np.ndarray, deals: dict[int, list[list[int]]], draw: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Deal values anew in every block: the next listed deal, or a random one."""
+    order = np.lexsort((rng.random(len(block)), block))
+    table = np.empty_like(tables.true)
+    table[np.argsort(block, kind="stable")] = tables.true[order]
+    for number, listed in deals.items():
+        table[tables.blocks[number]] = listed[draw % len(listed)]
+    return table
+
+
+def _conclude_from_draws(
+    counts: tuple[Beliefs, Beliefs, Beliefs],
+    accepted: np.ndarray,
+    uncut: np.ndarray,
+    block: np.ndarray,
+    deals: dict[int, list[list[int]]],
+    draws: int,
+) -> Conclusion:
+    listed = np.zeros(len(uncut), bool)
+    listed[list(deals)] = True
+    total = accepted.sum(axis=0)
+    looked = uncut & (total > 0) & (listed | (total >= MIN_UNCUT_DRAWS))
+    total_counts = counts[2]
+    beliefs = Beliefs(
+        total_counts.starts,
+        total_counts.value,
+        total_counts.belief / np.maximum(total[block], 1)[total_counts.row],
+        total_counts.values,
+    )
+    supporting_tables = np.where(listed, np.inf, total)[block]
+    worst, low, high = _find_worst_belief(counts, accepted, looked, listed, block, beliefs)
+    return Conclusion(
+        beliefs, looked[block], worst, low, high, "left whole", draws, int(total[looked].sum()), sure=supporting_tables
+    )
+
+
+def _make_nodes(cells: Cells, group_of_point: np.ndarray) -> PartitionNodes:
+    """Make the groups open nodes, in the order of their numbers."""
+    root = PartitionNodes.from_cells(cells)
+    order = np.argsort(group_of_point, kind="stable")
+    start = np.flatnonzero(np.diff(group_of_point[order], prepend=-1)).astype(np.int64)
+    stop = np.append(start[1:], len(order)).astype(np.int64)
+    return PartitionNodes(cells, root.first, root.words[order], root.atom[order], root.count[order], start, stop)
+
+
+def _make_cut_chooser(publisher: Publisher, cells: Cells, nodes: PartitionNodes, accepts: Acceptance) -> Any:
+    """Choose cuts as `Mondrian.plan` does; whether there is one does not depend on looking ahead."""
+    method = publisher.method
+    promises = publisher.promises
+    disjoint = method.labels_for(promises) == "nodes" and not promises.union_closed
+    spans = SpanLosses.from_domains(
+        cells.quasi, resolve_weights([domain.name for domain in cells.quasi], method.weights), disjoint=disjoint
+    )
+    if method.cuts == "loss":
+        return LossCuts(nodes, accepts, spans, LOOK_AHEAD_NEVER)
+    return MedianCuts(nodes, accepts, spans, fallback=method.fallback, disjoint=disjoint)
+
+
 def _deal_some_values(table: np.ndarray, able: list[np.ndarray], count: int, rng: np.random.Generator) -> np.ndarray:
     proposal = table.copy()
     for number in rng.choice(len(able), count, replace=False):
@@ -397,3 +368,29 @@ def _conclude_from_walk(walk: TableWalk, steps: int) -> Conclusion | None:
         whose=(int(person), int(value)),
         moved=float((walk.changed.sum(axis=0) > 0).mean()),
     )
+
+
+def _find_worst_belief(
+    counts: tuple[Beliefs, Beliefs, Beliefs],
+    accepted: np.ndarray,
+    looked: np.ndarray,
+    listed: np.ndarray,
+    block: np.ndarray,
+    beliefs: Beliefs,
+) -> tuple[float, float, float]:
+    """Find the greatest belief: exact among listed groups; of drawn ones chosen by every other draw, and measured by the others."""
+    exact = float(beliefs.greatest[(looked & listed)[block]].max(initial=0.0))
+    are_drawn = (looked & ~listed & (accepted > 0).all(axis=0))[block]
+    if not are_drawn.any():
+        return exact, exact, exact
+    first = counts[0]
+    second = counts[1]
+    share = first.belief / np.maximum(accepted[0][block], 1)[first.row]
+    candidate = int(np.where(are_drawn[first.row], share, -1.0).argmax())
+    person = int(first.row[candidate])
+    value = int(first.value[candidate])
+    entries = slice(second.starts[person], second.starts[person + 1])
+    hits = int(second.belief[entries][second.value[entries] == value].sum())
+    tried = int(accepted[1, block[person]])
+    low, high = compute_wilson_interval(hits, tried)
+    return max(exact, hits / tried), max(exact, low), max(exact, high)

@@ -48,7 +48,6 @@ from reticent.kernels.audit_assignments import compute_beliefs
 
 DIGIT_STEPS = (50, 100, 200, 400)
 LIMIT_ROUNDINGS = 8  # roundings of t in bits and of the comparison itself
-
 DecimalMatrix = list[list[Decimal]]
 MAX_STATES = 1 << 14
 MAX_PEOPLE = 64  # of a group
@@ -65,89 +64,6 @@ def judge_bt(parameters: Mapping[str, Any], evidence: Evidence, column: str | No
 def judge_skyline(parameters: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
     """Judge (B,t)-privacy of each adversary of a skyline."""
     return _judge_points(parameters, list(parameters["points"]), evidence, column, list)
-
-
-def _judge_points(
-    parameters: Mapping[str, Any], points: list[Any], evidence: Evidence, column: str | None, form: Any
-) -> Judgement:
-    """Judge each point, an adversary's bandwidth and t; `form` makes of the points' risks what is reported."""
-    if evidence.published is None or not evidence.published.labelled:
-        raise BundleDamaged(
-            "(B,t)-privacy and its skyline are judged on generalized rows alone.",
-            why="They are about the people whom a label may mean, and this release has no labels with values beside them.",
-            attempt="a promise about what groups show, such as beta-likeness.",
-        )
-    if evidence.source is None:
-        return Judgement({}, None, NEEDS_SOURCE)
-    compared = _find_compared_columns(points, evidence)
-    people = locate_people(evidence, column, parameters.get("distances") or {}, compared)
-    if people is None:
-        return Judgement({"t": None, "membership": "shared"}, False)
-    scale = 1.0 if str(parameters.get("base", 2)) == "2" else LN2
-    risks = []
-    exact_risks = []
-    exact_share = 1.0
-    kept = True
-    for point in points:
-        t = parse_parameter(point["t"])
-        worst = 0.0
-        exact_worst = 0.0
-        for view in _list_people_views(people):
-            adversary = KernelAdversary(parameters, _list_bandwidths(point["bandwidth"], view), view)
-            kept &= adversary.keeps(t)
-            exact_risk, share = compute_exact_risk(adversary.table, adversary.prior, adversary.smooth)
-            worst = max(worst, adversary.worst)
-            exact_worst = max(exact_worst, exact_risk)
-            exact_share = min(exact_share, share)
-        risks.append(worst * scale)
-        exact_risks.append(exact_worst * scale)
-    return Judgement({"t": form(risks), "t_exact": form(exact_risks), "exact_share": exact_share}, kept)
-
-
-def _find_compared_columns(points: list[Any], evidence: Evidence) -> set[str]:
-    """Find the columns in which some adversary compares different values."""
-    compared = set()
-    for point in points:
-        for name in [entry.name for entry in evidence.columns]:
-            bandwidth = point["bandwidth"]
-            if isinstance(bandwidth, Mapping):
-                bandwidth = bandwidth.get(name, 0)
-            if bandwidth != "whole" and parse_parameter(bandwidth) != 0:
-                compared.add(name)
-    return compared
-
-
-def _list_bandwidths(bandwidths: Any, view: GroupedPeople) -> list[Any]:
-    """List the bandwidth of each axis, "whole" or a number."""
-    by_axis = [bandwidths[axis.name] if isinstance(bandwidths, Mapping) else bandwidths for axis in view.axes]
-    return [bandwidth if bandwidth == "whole" else parse_parameter(bandwidth) for bandwidth in by_axis]
-
-
-def _list_people_views(people: GroupedPeople) -> list[GroupedPeople]:
-    """List the views to judge: all people and, where some sensitive values are missing, the people whose value is not."""
-    null = people.null
-    if null < 0:
-        return [people]
-    known_counts = np.delete(people.value_counts, null, axis=1)
-    if not people.value_counts[:, null].any() or not known_counts.any():
-        return [people]
-    published = np.delete(people.published_counts, null, axis=1)
-    has_known = known_counts.any(axis=1)
-    values = [value for value in people.values if value is not None]
-    _, group = np.unique(people.group[has_known], return_inverse=True)
-    published_groups = published[np.unique(people.group[has_known])]
-    return [
-        people,
-        GroupedPeople(
-            people.axes,
-            people.codes[has_known],
-            known_counts[has_known],
-            group.reshape(-1),
-            published_groups,
-            values,
-            people.entry,
-        ),
-    ]
 
 
 @dataclass(eq=False)
@@ -374,3 +290,86 @@ def compute_decimal_risk(
         total = sum((x * (2 * x / (a + b)).ln() for a, b in zip(*pair, strict=True) for x in (a, b) if x), Decimal(0))
         worst = max(worst, total / (2 * Decimal(2).ln()))
     return worst
+
+
+def _judge_points(
+    parameters: Mapping[str, Any], points: list[Any], evidence: Evidence, column: str | None, form: Any
+) -> Judgement:
+    """Judge each point, an adversary's bandwidth and t; `form` makes of the points' risks what is reported."""
+    if evidence.published is None or not evidence.published.labelled:
+        raise BundleDamaged(
+            "(B,t)-privacy and its skyline are judged on generalized rows alone.",
+            why="They are about the people whom a label may mean, and this release has no labels with values beside them.",
+            attempt="a promise about what groups show, such as beta-likeness.",
+        )
+    if evidence.source is None:
+        return Judgement({}, None, NEEDS_SOURCE)
+    compared = _find_compared_columns(points, evidence)
+    people = locate_people(evidence, column, parameters.get("distances") or {}, compared)
+    if people is None:
+        return Judgement({"t": None, "membership": "shared"}, False)
+    scale = 1.0 if str(parameters.get("base", 2)) == "2" else LN2
+    risks = []
+    exact_risks = []
+    exact_share = 1.0
+    kept = True
+    for point in points:
+        t = parse_parameter(point["t"])
+        worst = 0.0
+        exact_worst = 0.0
+        for view in _list_people_views(people):
+            adversary = KernelAdversary(parameters, _list_bandwidths(point["bandwidth"], view), view)
+            kept &= adversary.keeps(t)
+            exact_risk, share = compute_exact_risk(adversary.table, adversary.prior, adversary.smooth)
+            worst = max(worst, adversary.worst)
+            exact_worst = max(exact_worst, exact_risk)
+            exact_share = min(exact_share, share)
+        risks.append(worst * scale)
+        exact_risks.append(exact_worst * scale)
+    return Judgement({"t": form(risks), "t_exact": form(exact_risks), "exact_share": exact_share}, kept)
+
+
+def _find_compared_columns(points: list[Any], evidence: Evidence) -> set[str]:
+    """Find the columns in which some adversary compares different values."""
+    compared = set()
+    for point in points:
+        for name in [entry.name for entry in evidence.columns]:
+            bandwidth = point["bandwidth"]
+            if isinstance(bandwidth, Mapping):
+                bandwidth = bandwidth.get(name, 0)
+            if bandwidth != "whole" and parse_parameter(bandwidth) != 0:
+                compared.add(name)
+    return compared
+
+
+def _list_people_views(people: GroupedPeople) -> list[GroupedPeople]:
+    """List the views to judge: all people and, where some sensitive values are missing, the people whose value is not."""
+    null = people.null
+    if null < 0:
+        return [people]
+    known_counts = np.delete(people.value_counts, null, axis=1)
+    if not people.value_counts[:, null].any() or not known_counts.any():
+        return [people]
+    published = np.delete(people.published_counts, null, axis=1)
+    has_known = known_counts.any(axis=1)
+    values = [value for value in people.values if value is not None]
+    _, group = np.unique(people.group[has_known], return_inverse=True)
+    published_groups = published[np.unique(people.group[has_known])]
+    return [
+        people,
+        GroupedPeople(
+            people.axes,
+            people.codes[has_known],
+            known_counts[has_known],
+            group.reshape(-1),
+            published_groups,
+            values,
+            people.entry,
+        ),
+    ]
+
+
+def _list_bandwidths(bandwidths: Any, view: GroupedPeople) -> list[Any]:
+    """List the bandwidth of each axis, "whole" or a number."""
+    by_axis = [bandwidths[axis.name] if isinstance(bandwidths, Mapping) else bandwidths for axis in view.axes]
+    return [bandwidth if bandwidth == "whole" else parse_parameter(bandwidth) for bandwidth in by_axis]

@@ -128,37 +128,6 @@ def locate_people(
     )
 
 
-def _count_sensitive_values(
-    evidence: Evidence, column: str | None
-) -> tuple[np.ndarray, np.ndarray, list[str | None], ColumnEntry | None]:
-    """Return (value of each source row, published counts, names of the values).
-
-    Several columns together are numbered combinations.
-    """
-    sensitive = evidence.column(column)
-    entries = [
-        entry
-        for entry in evidence.columns
-        if entry.role == Role.SENSITIVE and (sensitive.joint or entry.name == sensitive.name)
-    ]
-    published = evidence.published
-    source = evidence.source
-    assert published is not None and source is not None
-    columns = []
-    for entry in entries:
-        to_text = partial(format_texts, entry=entry)
-        columns.append(number_alike(published.frame[entry.name], source.frame[entry.name], to_text, to_text))
-    rows = len(published.frame)
-    names, code = np.unique(pack_columns(columns, rows + len(source.frame)), return_inverse=True)
-    groups = np.unique(published.groups.word, return_inverse=True)[1].reshape(-1)
-    times = np.ones(rows, np.int64) if published.times is None else published.times
-    published_counts = np.zeros((len(published.groups), len(names)), np.int64)
-    np.add.at(published_counts, (groups, code.reshape(-1)[:rows]), times)
-    is_single = len(entries) == 1
-    texts = columns[0].distinct.gather(names).to_list() if is_single else [str(name) for name in names]
-    return code.reshape(-1)[rows:], published_counts, texts, entries[0] if is_single else None
-
-
 def compute_distances(
     entry: ColumnEntry,
     values: pl.Series,
@@ -192,17 +161,6 @@ def compute_distances(
     paths = column.hierarchy.paths[[0 if leaf is None else leaf for leaf in place]]
     levels = (paths[:, None, :] != paths[None, :, :]).sum(axis=2)
     return _make_distance_axis(entry.name, place, levels, Fraction(column.hierarchy.height))
-
-
-def _make_distance_axis(name: str, places: list[Any], parts: np.ndarray, unit: Fraction) -> DistanceAxis:
-    """Make an axis whose distances are few different fractions; a column of one value has none."""
-    null = np.array([place is None for place in places])
-    distinct, level = np.unique(parts, return_inverse=True)
-    levels = [Fraction(part) / unit for part in distinct.tolist()]
-    level = np.where(null[:, None] | null[None, :], len(levels), level.reshape(parts.shape))
-    diagonal = np.arange(len(places))
-    level[diagonal, diagonal] = len(levels) + 1
-    return DistanceAxis(name, level, [*levels, Fraction(1), Fraction(0)])
 
 
 def compute_kernel_weight(distance: Fraction, bandwidth: Any, kernel: str, is_same: bool) -> Any:
@@ -296,105 +254,6 @@ def compute_priors(
     return _normalize_rows(_compute_priors_by_grid(table, near, codes, key, limits)), terms
 
 
-def _number_combinations(codes: np.ndarray) -> np.ndarray:
-    """Number each combination of codes, in their order."""
-    key = np.zeros(len(codes), np.int64)
-    word_limit = 1
-    for column in codes.T:
-        size = int(column.max(initial=0)) + 1
-        if word_limit * size > 1 << 62:
-            distinct, key = np.unique(key, return_inverse=True)
-            word_limit = len(distinct)
-        key = key * size + column
-        word_limit = word_limit * size
-    return np.unique(key, return_inverse=True)[1].reshape(-1)
-
-
-def _normalize_rows(sums: np.ndarray) -> np.ndarray:
-    return np.asarray(sums / sums.sum(axis=1, keepdims=True))
-
-
-def _compute_priors_by_point(
-    table: BeliefTable, weights: list[np.ndarray], codes: np.ndarray, key: np.ndarray, limits: PriorLimits
-) -> np.ndarray:
-    """Compute the priors from every point and each point of its key, a few points at a time."""
-    values = table.value_counts.shape[1]
-    priors = np.empty(table.value_counts.shape)
-    order = np.argsort(key, kind="stable")
-    codes = codes[order]
-    value_counts = table.value_counts[order]
-    key = key[order]
-    holder, value = np.nonzero(value_counts)
-    first = np.searchsorted(key[holder], np.arange(int(key[-1]) + 2))  # the entries of each key
-    times = value_counts[holder, value].astype(float)
-    length = np.diff(first)[key]
-    until = np.cumsum(length)
-    cuts = np.unique(np.searchsorted(until, np.arange(0, int(until[-1]), limits.block_pairs)))
-    for begin, end in pairwise(np.unique(np.append(cuts, len(key)))):
-        lengths = length[begin:end]
-        point = np.repeat(np.arange(begin, end), lengths)
-        entry = np.arange(int(lengths.sum())) + np.repeat(first[key[begin:end]] - np.cumsum(lengths) + lengths, lengths)
-        weight = times[entry]
-        for a, w in enumerate(weights):
-            weight *= w.reshape(-1)[codes[point, a] * len(w) + codes[holder[entry], a]]
-        cell = (point - begin) * values + value[entry]
-        priors[order[begin:end]] = np.bincount(cell, weight, (end - begin) * values).reshape(-1, values)
-    return priors
-
-
-def _compute_priors_by_grid(
-    table: BeliefTable, near: list[np.ndarray], codes: np.ndarray, key: np.ndarray, limits: PriorLimits
-) -> np.ndarray:
-    """Compute the priors by one matrix product for each axis, as many keys at once as fit."""
-    grid = tuple(len(w) for w in near)
-    places = prod(grid)
-    values = table.value_counts.shape[1]
-    place = np.zeros(len(key), np.int64)
-    for a, w in enumerate(near):
-        place = place * len(w) + codes[:, a]
-    priors = np.zeros(table.value_counts.shape)
-    order = np.argsort(key, kind="stable")
-    keys = int(key.max()) + 1
-    step = max(limits.doubles // (places * values), 1)
-    wide = values if places * values <= limits.doubles else max(limits.doubles // places, 1)
-    for begin in range(0, keys, step):
-        rows = order[np.searchsorted(key[order], begin) : np.searchsorted(key[order], begin + step)]
-        for low in range(0, values, wide):
-            priors[rows, low : low + wide] = _multiply_on_grid(
-                (key[rows] - begin) * places + place[rows],
-                table.value_counts[rows, low : low + wide],
-                near,
-                (min(step, keys - begin), *grid),
-            )
-    return priors
-
-
-def _multiply_on_grid(
-    place: np.ndarray, value_counts: np.ndarray, weights: list[np.ndarray], shape: tuple[int, ...]
-) -> np.ndarray:
-    cell_count = prod(shape)
-    columns = [np.bincount(place, weights=column, minlength=cell_count) for column in value_counts.T]
-    cells = np.column_stack(columns).reshape(*shape, -1)
-    for axis, w in enumerate(weights, 1):
-        cells = np.moveaxis(np.tensordot(w, cells, axes=(1, axis)), 0, axis)
-    return cells.reshape(-1, value_counts.shape[1])[place]
-
-
-def _compute_priors_by_pairs(
-    table: BeliefTable, weights: list[np.ndarray], codes: np.ndarray, key: np.ndarray, limits: PriorLimits
-) -> np.ndarray:
-    """Compute the priors by pairs, a block of points against all others."""
-    priors = np.empty(table.value_counts.shape)
-    block = max(limits.doubles // len(codes), 1)
-    for begin in range(0, len(codes), block):
-        rows = slice(begin, begin + block)
-        weight = (key[rows, None] == key[None, :]).astype(float)
-        for a, w in enumerate(weights):
-            weight *= w[codes[rows, a]][:, codes[:, a]]
-        priors[rows] = weight @ table.value_counts
-    return priors
-
-
 def compute_posteriors(table: BeliefTable, prior: np.ndarray, groups: slice, points: slice, rounds: int) -> np.ndarray:
     """Compute the belief in each value at each point of some groups after seeing their values.
 
@@ -447,3 +306,144 @@ def count_roundings(terms: int, points: Any, values: int, rounds: int) -> Any:
 def bound_error(terms: int, points: np.ndarray, values: int, rounds: int) -> np.ndarray:
     """Return the same bound in doubles; see the test of it."""
     return np.asarray(count_roundings(terms, points, values, rounds) * 2.0**-53)
+
+
+def _count_sensitive_values(
+    evidence: Evidence, column: str | None
+) -> tuple[np.ndarray, np.ndarray, list[str | None], ColumnEntry | None]:
+    """Return (value of each source row, published counts, names of the values).
+
+    Several columns together are numbered combinations.
+    """
+    sensitive = evidence.column(column)
+    entries = [
+        entry
+        for entry in evidence.columns
+        if entry.role == Role.SENSITIVE and (sensitive.joint or entry.name == sensitive.name)
+    ]
+    published = evidence.published
+    source = evidence.source
+    assert published is not None and source is not None
+    columns = []
+    for entry in entries:
+        to_text = partial(format_texts, entry=entry)
+        columns.append(number_alike(published.frame[entry.name], source.frame[entry.name], to_text, to_text))
+    rows = len(published.frame)
+    names, code = np.unique(pack_columns(columns, rows + len(source.frame)), return_inverse=True)
+    groups = np.unique(published.groups.word, return_inverse=True)[1].reshape(-1)
+    times = np.ones(rows, np.int64) if published.times is None else published.times
+    published_counts = np.zeros((len(published.groups), len(names)), np.int64)
+    np.add.at(published_counts, (groups, code.reshape(-1)[:rows]), times)
+    is_single = len(entries) == 1
+    texts = columns[0].distinct.gather(names).to_list() if is_single else [str(name) for name in names]
+    return code.reshape(-1)[rows:], published_counts, texts, entries[0] if is_single else None
+
+
+def _make_distance_axis(name: str, places: list[Any], parts: np.ndarray, unit: Fraction) -> DistanceAxis:
+    """Make an axis whose distances are few different fractions; a column of one value has none."""
+    null = np.array([place is None for place in places])
+    distinct, level = np.unique(parts, return_inverse=True)
+    levels = [Fraction(part) / unit for part in distinct.tolist()]
+    level = np.where(null[:, None] | null[None, :], len(levels), level.reshape(parts.shape))
+    diagonal = np.arange(len(places))
+    level[diagonal, diagonal] = len(levels) + 1
+    return DistanceAxis(name, level, [*levels, Fraction(1), Fraction(0)])
+
+
+def _number_combinations(codes: np.ndarray) -> np.ndarray:
+    """Number each combination of codes, in their order."""
+    key = np.zeros(len(codes), np.int64)
+    word_limit = 1
+    for column in codes.T:
+        size = int(column.max(initial=0)) + 1
+        if word_limit * size > 1 << 62:
+            distinct, key = np.unique(key, return_inverse=True)
+            word_limit = len(distinct)
+        key = key * size + column
+        word_limit = word_limit * size
+    return np.unique(key, return_inverse=True)[1].reshape(-1)
+
+
+def _normalize_rows(sums: np.ndarray) -> np.ndarray:
+    return np.asarray(sums / sums.sum(axis=1, keepdims=True))
+
+
+def _compute_priors_by_point(
+    table: BeliefTable, weights: list[np.ndarray], codes: np.ndarray, key: np.ndarray, limits: PriorLimits
+) -> np.ndarray:
+    """Compute the priors from every point and each point of its key, a few points at a time."""
+    values = table.value_counts.shape[1]
+    priors = np.empty(table.value_counts.shape)
+    order = np.argsort(key, kind="stable")
+    codes = codes[order]
+    value_counts = table.value_counts[order]
+    key = key[order]
+    holder, value = np.nonzero(value_counts)
+    first = np.searchsorted(key[holder], np.arange(int(key[-1]) + 2))  # the entries of each key
+    times = value_counts[holder, value].astype(float)
+    length = np.diff(first)[key]
+    until = np.cumsum(length)
+    cuts = np.unique(np.searchsorted(until, np.arange(0, int(until[-1]), limits.block_pairs)))
+    for begin, end in pairwise(np.unique(np.append(cuts, len(key)))):
+        lengths = length[begin:end]
+        point = np.repeat(np.arange(begin, end), lengths)
+        entry = np.arange(int(lengths.sum())) + np.repeat(first[key[begin:end]] - np.cumsum(lengths) + lengths, lengths)
+        weight = times[entry]
+        for a, w in enumerate(weights):
+            weight *= w.reshape(-1)[codes[point, a] * len(w) + codes[holder[entry], a]]
+        cell = (point - begin) * values + value[entry]
+        priors[order[begin:end]] = np.bincount(cell, weight, (end - begin) * values).reshape(-1, values)
+    return priors
+
+
+def _compute_priors_by_pairs(
+    table: BeliefTable, weights: list[np.ndarray], codes: np.ndarray, key: np.ndarray, limits: PriorLimits
+) -> np.ndarray:
+    """Compute the priors by pairs, a block of points against all others."""
+    priors = np.empty(table.value_counts.shape)
+    block = max(limits.doubles // len(codes), 1)
+    for begin in range(0, len(codes), block):
+        rows = slice(begin, begin + block)
+        weight = (key[rows, None] == key[None, :]).astype(float)
+        for a, w in enumerate(weights):
+            weight *= w[codes[rows, a]][:, codes[:, a]]
+        priors[rows] = weight @ table.value_counts
+    return priors
+
+
+def _compute_priors_by_grid(
+    table: BeliefTable, near: list[np.ndarray], codes: np.ndarray, key: np.ndarray, limits: PriorLimits
+) -> np.ndarray:
+    """Compute the priors by one matrix product for each axis, as many keys at once as fit."""
+    grid = tuple(len(w) for w in near)
+    places = prod(grid)
+    values = table.value_counts.shape[1]
+    place = np.zeros(len(key), np.int64)
+    for a, w in enumerate(near):
+        place = place * len(w) + codes[:, a]
+    priors = np.zeros(table.value_counts.shape)
+    order = np.argsort(key, kind="stable")
+    keys = int(key.max()) + 1
+    step = max(limits.doubles // (places * values), 1)
+    wide = values if places * values <= limits.doubles else max(limits.doubles // places, 1)
+    for begin in range(0, keys, step):
+        rows = order[np.searchsorted(key[order], begin) : np.searchsorted(key[order], begin + step)]
+        for low in range(0, values, wide):
+            priors[rows, low : low + wide] = _multiply_on_grid(
+                (key[rows] - begin) * places + place[rows],
+                table.value_counts[rows, low : low + wide],
+                near,
+                (min(step, keys - begin), *grid),
+            )
+    return priors
+
+
+def _multiply_on_grid(
+    place: np.ndarray, value_counts: np.ndarray, weights: list[np.ndarray], shape: tuple[int, ...]
+) -> np.ndarray:
+    cell_count = prod(shape)
+    columns = [np.bincount(place, weights=column, minlength=cell_count) for column in value_counts.T]
+    cells = np.column_stack(columns).reshape(*shape, -1)
+    for axis, w in enumerate(weights, 1):
+        cells = np.moveaxis(np.tensordot(w, cells, axes=(1, axis)), 0, axis)
+    return cells.reshape(-1, value_counts.shape[1])[place]

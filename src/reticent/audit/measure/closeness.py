@@ -44,16 +44,24 @@ def measure_equal_distance(views: list[GroupCounts]) -> Fraction:
     return max(_measure_equal_view(view) for view in views)
 
 
+def measure_ordered_distance(views: list[GroupCounts]) -> Fraction:
+    """Measure the greatest distance of a group where values are in an order."""
+    return max(_measure_ordered_view(view) for view in views)
+
+
+def measure_hierarchical_distance(views: list[GroupCounts], paths: np.ndarray) -> Fraction:
+    """Measure the greatest distance of a group by a hierarchy.
+
+    `paths[value, level]` is the node above a value at a level, values in pre-order, level 0 the value itself.
+    """
+    return max(_measure_hierarchical_view(view, paths) for view in views)
+
+
 def _measure_equal_view(view: GroupCounts) -> Fraction:
     """Sum the positive e alone: they are half of all |e|."""
     count, sizes, totals = view.integers()
     excess = np.maximum(count * view.rows - totals[view.value] * sizes[view.group], 0)
     return find_greatest(_sum_by_group(excess, view), sizes * view.rows)
-
-
-def measure_ordered_distance(views: list[GroupCounts]) -> Fraction:
-    """Measure the greatest distance of a group where values are in an order."""
-    return max(_measure_ordered_view(view) for view in views)
 
 
 def _measure_ordered_view(view: GroupCounts) -> Fraction:
@@ -82,6 +90,24 @@ def _measure_ordered_view(view: GroupCounts) -> Fraction:
     return find_greatest(total, sizes * (view.rows * (view.occurring - 1)))
 
 
+def _measure_hierarchical_view(view: GroupCounts, paths: np.ndarray) -> Fraction:
+    height = paths.shape[1] - 1
+    if height == 0 or not len(view.group):
+        return Fraction(0)
+    count, sizes, totals = view.integers(2 * height)
+    work = np.zeros_like(sizes)
+    below = _sum_absolute(view, paths[:, 0], count, sizes, totals)
+    for level in range(1, height + 1):
+        level_sum = _sum_absolute(view, paths[:, level], count, sizes, totals)
+        work = work + level * (below - level_sum)
+        below = level_sum
+    return find_greatest(work, sizes * (2 * height * view.rows))
+
+
+def _sum_by_group(entries: np.ndarray, view: GroupCounts) -> np.ndarray:
+    return np.add.reduceat(entries, view.starts) if len(entries) else entries
+
+
 def _sum_run(
     start: np.ndarray,
     stop: np.ndarray,
@@ -100,28 +126,6 @@ def _sum_run(
     return below + above
 
 
-def measure_hierarchical_distance(views: list[GroupCounts], paths: np.ndarray) -> Fraction:
-    """Measure the greatest distance of a group by a hierarchy.
-
-    `paths[value, level]` is the node above a value at a level, values in pre-order, level 0 the value itself.
-    """
-    return max(_measure_hierarchical_view(view, paths) for view in views)
-
-
-def _measure_hierarchical_view(view: GroupCounts, paths: np.ndarray) -> Fraction:
-    height = paths.shape[1] - 1
-    if height == 0 or not len(view.group):
-        return Fraction(0)
-    count, sizes, totals = view.integers(2 * height)
-    work = np.zeros_like(sizes)
-    below = _sum_absolute(view, paths[:, 0], count, sizes, totals)
-    for level in range(1, height + 1):
-        level_sum = _sum_absolute(view, paths[:, level], count, sizes, totals)
-        work = work + level * (below - level_sum)
-        below = level_sum
-    return find_greatest(work, sizes * (2 * height * view.rows))
-
-
 def _sum_absolute(
     view: GroupCounts, node: np.ndarray, count: np.ndarray, sizes: np.ndarray, totals: np.ndarray
 ) -> np.ndarray:
@@ -137,7 +141,3 @@ def _sum_absolute(
     # All |e| as if nothing occurred, corrected where something does.
     excess = np.abs(node_counts * view.rows - expected) - expected
     return np.add.reduceat(excess, np.flatnonzero(np.diff(group, prepend=-1))) + sizes * view.rows
-
-
-def _sum_by_group(entries: np.ndarray, view: GroupCounts) -> np.ndarray:
-    return np.add.reduceat(entries, view.starts) if len(entries) else entries

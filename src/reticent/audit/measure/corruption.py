@@ -65,32 +65,6 @@ def judge_delta(parameters: Mapping[str, Any], evidence: Evidence, column: str |
     return _make_judgement({"delta": reached, "k": sampling.counted_on}, kept, sampling)
 
 
-def _make_judgement(achieved: Mapping[str, Any], kept: bool, sampling: SamplingParameters) -> Judgement:
-    if kept and not sampling.declared and sampling.proven is not False:
-        return Judgement(achieved, None, FROM_PARAMETERS, UNDECLARED_DOMAIN_REASON)
-    if kept and sampling.proven is None:
-        return Judgement(achieved, None, FROM_PARAMETERS, DRAW_REASON)
-    if kept:
-        return Judgement(achieved, sampling.proven, RECOUNTED)
-    return Judgement(achieved, False, FROM_PARAMETERS)
-
-
-def _require_sampling(evidence: Evidence) -> SamplingParameters:
-    if evidence.sampling is None:
-        raise BundleDamaged(
-            "A promise about corruption is kept by a sampled release alone.",
-            why="Who has corrupted everyone else reads the last person's value off any table that shows them all.",
-        )
-    return evidence.sampling
-
-
-def _find_skew(parameters: Mapping[str, Any], sampling: SamplingParameters) -> Fraction:
-    skew = parse_parameter(parameters["lambda"])
-    if not Fraction(1, sampling.domain) <= skew < 1:
-        raise ValueError("no prior over the domain is as skewed")
-    return skew
-
-
 def compute_highest_posterior(sampling: SamplingParameters, rho1: Fraction, skew: Fraction) -> Fraction:
     """Compute the highest posterior of a predicate with prior rho1: from the shown row, or from an undeclared domain."""
     w = min(skew, rho1)
@@ -136,14 +110,6 @@ def compute_growth_from_domain(sampling: SamplingParameters, skew: Fraction) -> 
     return max(compute_posterior_from_domain(sampling, w, w) - w for w in priors)
 
 
-def _compute_resistance(sampling: SamplingParameters) -> Fraction:
-    """Compute a of a posterior (q a + w) / (a + w): k u / p for one row, and what r rows of a person leave of it."""
-    rows = sampling.rows_per_person
-    redrawn = (1 - sampling.p) / sampling.domain
-    group = sampling.counted_on * rows if sampling.counted_on > 1 else 1
-    return 1 / ((1 + sampling.p / (group * redrawn)) ** rows - 1)
-
-
 def grows_at_most(sampling: SamplingParameters, skew: Fraction, limit: Fraction) -> bool:
     """Whether no belief of a lambda-skewed prior grows by more."""
     lowest_prior = max(Fraction(0), 1 - (sampling.domain - 1) * skew)
@@ -175,3 +141,37 @@ def compute_growth(sampling: SamplingParameters, skew: Fraction) -> Fraction:
 def bound_rho_belief(parameters: Mapping[str, Any], prior: Any) -> float:
     """Bound the belief that the promise allows to an adversary whose prior is rho1 at most."""
     return float(parse_parameter(parameters["rho2"]))
+
+
+def _require_sampling(evidence: Evidence) -> SamplingParameters:
+    if evidence.sampling is None:
+        raise BundleDamaged(
+            "A promise about corruption is kept by a sampled release alone.",
+            why="Who has corrupted everyone else reads the last person's value off any table that shows them all.",
+        )
+    return evidence.sampling
+
+
+def _find_skew(parameters: Mapping[str, Any], sampling: SamplingParameters) -> Fraction:
+    skew = parse_parameter(parameters["lambda"])
+    if not Fraction(1, sampling.domain) <= skew < 1:
+        raise ValueError("no prior over the domain is as skewed")
+    return skew
+
+
+def _make_judgement(achieved: Mapping[str, Any], kept: bool, sampling: SamplingParameters) -> Judgement:
+    if kept and not sampling.declared and sampling.proven is not False:
+        return Judgement(achieved, None, FROM_PARAMETERS, UNDECLARED_DOMAIN_REASON)
+    if kept and sampling.proven is None:
+        return Judgement(achieved, None, FROM_PARAMETERS, DRAW_REASON)
+    if kept:
+        return Judgement(achieved, sampling.proven, RECOUNTED)
+    return Judgement(achieved, False, FROM_PARAMETERS)
+
+
+def _compute_resistance(sampling: SamplingParameters) -> Fraction:
+    """Compute a of a posterior (q a + w) / (a + w): k u / p for one row, and what r rows of a person leave of it."""
+    rows = sampling.rows_per_person
+    redrawn = (1 - sampling.p) / sampling.domain
+    group = sampling.counted_on * rows if sampling.counted_on > 1 else 1
+    return 1 / ((1 + sampling.p / (group * redrawn)) ** rows - 1)

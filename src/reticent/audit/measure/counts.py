@@ -23,8 +23,6 @@ import numpy as np
 from reticent.format.schema_checks import parse_fraction
 
 _MAX_SUM = 1 << 62
-
-
 _RELATIVE_ERROR = 2.0**-50  # two conversions and a division err by less than 2**-51 together, relatively
 
 
@@ -112,18 +110,6 @@ def find_least(numerators: np.ndarray, denominators: np.ndarray) -> Fraction:
     return _find_extreme(numerators, denominators, min)
 
 
-def _find_extreme(numerators: np.ndarray, denominators: np.ndarray, pick: Callable) -> Fraction:
-    if not len(numerators):
-        return Fraction(0)
-    ratio = (numerators / denominators).astype(np.float64)
-    if pick is max:
-        near = np.flatnonzero(ratio >= ratio.max() * (1 - _RELATIVE_ERROR))
-    else:
-        near = np.flatnonzero(ratio <= ratio.min() * (1 + _RELATIVE_ERROR))
-    pairs = set(zip(numerators[near].tolist(), np.broadcast_to(denominators, ratio.shape)[near].tolist(), strict=True))
-    return pick(Fraction(a, b) for a, b in pairs)
-
-
 def find_extremes_by_value(
     value: np.ndarray, count: np.ndarray, size: np.ndarray, pick: Callable
 ) -> dict[int, Fraction]:
@@ -177,6 +163,22 @@ def compare_log2(x: Fraction, y: Fraction) -> int:
     return _decide_sign(bounds, Fraction(0))
 
 
+def _find_extreme(numerators: np.ndarray, denominators: np.ndarray, pick: Callable) -> Fraction:
+    if not len(numerators):
+        return Fraction(0)
+    ratio = (numerators / denominators).astype(np.float64)
+    if pick is max:
+        near = np.flatnonzero(ratio >= ratio.max() * (1 - _RELATIVE_ERROR))
+    else:
+        near = np.flatnonzero(ratio <= ratio.min() * (1 + _RELATIVE_ERROR))
+    pairs = set(zip(numerators[near].tolist(), np.broadcast_to(denominators, ratio.shape)[near].tolist(), strict=True))
+    return pick(Fraction(a, b) for a, b in pairs)
+
+
+def _get_sign(x: Fraction) -> int:
+    return (x > 0) - (x < 0)
+
+
 def _decide_sign(bounds: Callable[[int], tuple[Fraction, Fraction]], y: Fraction) -> int:
     digits = 20
     while True:
@@ -186,10 +188,6 @@ def _decide_sign(bounds: Callable[[int], tuple[Fraction, Fraction]], y: Fraction
         if upper < y:
             return -1
         digits *= 2
-
-
-def _get_sign(x: Fraction) -> int:
-    return (x > 0) - (x < 0)
 
 
 def _find_power_of_two(x: Fraction) -> int | None:

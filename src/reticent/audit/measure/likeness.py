@@ -128,19 +128,6 @@ def list_perturbation_gains(
     return gains
 
 
-def _find_ratio_extremes(parts: Sequence[int], totals: Sequence[int]) -> tuple[Fraction, Fraction]:
-    """Find the least and the greatest part / whole, by cross-multiplication; wholes of 0 are never published."""
-    pairs = [(part, total) for part, total in zip(parts, totals, strict=True) if total]
-    low = pairs[0]
-    high = pairs[0]
-    for part, total in pairs:
-        if part * high[1] > high[0] * total:
-            high = (part, total)
-        if part * low[1] < low[0] * total:
-            low = (part, total)
-    return Fraction(*low), Fraction(*high)
-
-
 def is_stochastic(matrix: Sequence[Sequence[Fraction]]) -> bool:
     """Whether the matrix is square and each row is a distribution."""
     return all(len(row) == len(matrix) and sum(row) == 1 and min(row) >= 0 for row in matrix)
@@ -159,55 +146,11 @@ def measure_beta(views: list[GroupCounts], *, enhanced: bool, two_sided: bool) -
     return beta
 
 
-def _list_gains(view: GroupCounts, two_sided: bool) -> list[tuple[Fraction, Fraction]]:
-    """List (p, greatest gain) of each value that occurs."""
-    size = view.sizes[view.group]
-    frequency = {v: Fraction(int(total), view.rows) for v, total in enumerate(view.totals) if total}
-    upper = find_extremes_by_value(view.value, view.count, size, max)
-    gains = [(frequency[v], q / frequency[v] - 1) for v, q in upper.items()]
-    if two_sided:
-        gains += [
-            (frequency[v], frequency[v] / q - 1)
-            for v, q in find_extremes_by_value(view.value, view.count, size, min).items()
-        ]
-    return gains
-
-
-def _is_within_log(p: Fraction, gain: Fraction) -> bool:
-    """Whether gain <= -ln p."""
-    return compare_ln(1 / p, gain) >= 0
-
-
-def _judge_perturbation(perturbation: Perturbation, limit: Fraction, form: Mapping[str, bool]) -> Judgement:
-    """Judge from the parameters what the promise is worth if values were redrawn as stated.
-
-    That they were, only the source shows.
-    """
-    if perturbation.distribution is None:
-        return Judgement({}, None, NEEDS_SOURCE)
-    beta = measure_perturbation_beta(perturbation.matrix, perturbation.distribution, **form)
-    if beta is None or beta > limit:
-        return Judgement({"beta": beta}, False, FROM_PARAMETERS)
-    why = (
-        "no file can show that values were redrawn at random; the matrix and the distribution that it was made for were checked, "
-        "exactly"
-    )
-    return Judgement({"beta": beta}, perturbation.proven, FROM_PARAMETERS, "" if perturbation.proven else why)
-
-
 def measure_semantic_beta(
     views: list[GroupCounts], family: np.ndarray, *, enhanced: bool, two_sided: bool
 ) -> Fraction | None:
     """Measure the least beta of the families' frequencies; `family` is that of each value."""
     return measure_beta([_merge_families(view, family) for view in views], enhanced=enhanced, two_sided=two_sided)
-
-
-def _merge_families(view: GroupCounts, family: np.ndarray) -> GroupCounts:
-    families = int(family.max(initial=-1)) + 1
-    pair, inverse = np.unique(view.group * families + family[view.value], return_inverse=True)
-    count = np.bincount(inverse, weights=view.count).astype(np.int64)
-    totals = np.bincount(family, weights=view.totals, minlength=families).astype(np.int64)
-    return GroupCounts(pair // families, pair % families, count, totals, view.emptied)
 
 
 def measure_proximity_beta(
@@ -238,32 +181,6 @@ def list_windows(positions: Sequence[Fraction], width: Fraction) -> list[tuple[i
             reach += 1
         windows += [(i, j) for j in range(max(i, before), reach + 1)]
     return windows
-
-
-def _list_window_frequencies(
-    view: GroupCounts, positions: Sequence[Fraction | None], width: Fraction
-) -> list[tuple[Fraction, Fraction]]:
-    """List (frequency in the table, greatest in a group) of each window."""
-    occurring = np.flatnonzero(view.totals).tolist()
-    placed = [(v, place) for v in occurring if (place := positions[v]) is not None]
-    spans = [(placed[i][0], placed[j][0]) for i, j in list_windows([place for _, place in placed], width)]
-    spans += [(v, v) for v in occurring if positions[v] is None]
-    first, last = (np.array(ends, np.int64) for ends in zip(*spans, strict=True))
-    until = np.append(0, np.cumsum(view.totals))
-    share = [Fraction(int(n), view.rows) for n in until[last + 1] - until[first]]
-    worst: dict[int, Fraction] = {}
-    step = max(CHUNK_COUNTS // len(spans), 1)
-    for start in range(0, view.groups, step):
-        in_chunk = (view.group >= start) & (view.group < start + step)
-        sizes = view.sizes[start : start + step]
-        cumulated = np.zeros((len(sizes), len(view.totals) + 1), np.int64)
-        np.add.at(cumulated, (view.group[in_chunk] - start, view.value[in_chunk] + 1), view.count[in_chunk])
-        cumulated = np.cumsum(cumulated, axis=1)
-        inside = cumulated[:, last + 1] - cumulated[:, first]
-        window = np.broadcast_to(np.arange(len(spans)), inside.shape)
-        greatest = find_extremes_by_value(window.ravel(), inside.ravel(), np.repeat(sizes, len(spans)), max)
-        worst = {w: max(q, worst.get(w, Fraction(0))) for w, q in greatest.items()}
-    return [(share[w], q) for w, q in worst.items()]
 
 
 def judge_disclosure(parameters: Mapping[str, Any], evidence: Evidence, column: str | None) -> Judgement:
@@ -303,3 +220,86 @@ def delta_holds(ratio: Fraction | None, delta: Fraction, base: object = "e") -> 
     if ratio is None:
         return False
     return (compare_log2 if str(base) == "2" else compare_ln)(ratio, delta) < 0
+
+
+def _judge_perturbation(perturbation: Perturbation, limit: Fraction, form: Mapping[str, bool]) -> Judgement:
+    """Judge from the parameters what the promise is worth if values were redrawn as stated.
+
+    That they were, only the source shows.
+    """
+    if perturbation.distribution is None:
+        return Judgement({}, None, NEEDS_SOURCE)
+    beta = measure_perturbation_beta(perturbation.matrix, perturbation.distribution, **form)
+    if beta is None or beta > limit:
+        return Judgement({"beta": beta}, False, FROM_PARAMETERS)
+    why = (
+        "no file can show that values were redrawn at random; the matrix and the distribution that it was made for were checked, "
+        "exactly"
+    )
+    return Judgement({"beta": beta}, perturbation.proven, FROM_PARAMETERS, "" if perturbation.proven else why)
+
+
+def _is_within_log(p: Fraction, gain: Fraction) -> bool:
+    """Whether gain <= -ln p."""
+    return compare_ln(1 / p, gain) >= 0
+
+
+def _find_ratio_extremes(parts: Sequence[int], totals: Sequence[int]) -> tuple[Fraction, Fraction]:
+    """Find the least and the greatest part / whole, by cross-multiplication; wholes of 0 are never published."""
+    pairs = [(part, total) for part, total in zip(parts, totals, strict=True) if total]
+    low = pairs[0]
+    high = pairs[0]
+    for part, total in pairs:
+        if part * high[1] > high[0] * total:
+            high = (part, total)
+        if part * low[1] < low[0] * total:
+            low = (part, total)
+    return Fraction(*low), Fraction(*high)
+
+
+def _list_gains(view: GroupCounts, two_sided: bool) -> list[tuple[Fraction, Fraction]]:
+    """List (p, greatest gain) of each value that occurs."""
+    size = view.sizes[view.group]
+    frequency = {v: Fraction(int(total), view.rows) for v, total in enumerate(view.totals) if total}
+    upper = find_extremes_by_value(view.value, view.count, size, max)
+    gains = [(frequency[v], q / frequency[v] - 1) for v, q in upper.items()]
+    if two_sided:
+        gains += [
+            (frequency[v], frequency[v] / q - 1)
+            for v, q in find_extremes_by_value(view.value, view.count, size, min).items()
+        ]
+    return gains
+
+
+def _merge_families(view: GroupCounts, family: np.ndarray) -> GroupCounts:
+    families = int(family.max(initial=-1)) + 1
+    pair, inverse = np.unique(view.group * families + family[view.value], return_inverse=True)
+    count = np.bincount(inverse, weights=view.count).astype(np.int64)
+    totals = np.bincount(family, weights=view.totals, minlength=families).astype(np.int64)
+    return GroupCounts(pair // families, pair % families, count, totals, view.emptied)
+
+
+def _list_window_frequencies(
+    view: GroupCounts, positions: Sequence[Fraction | None], width: Fraction
+) -> list[tuple[Fraction, Fraction]]:
+    """List (frequency in the table, greatest in a group) of each window."""
+    occurring = np.flatnonzero(view.totals).tolist()
+    placed = [(v, place) for v in occurring if (place := positions[v]) is not None]
+    spans = [(placed[i][0], placed[j][0]) for i, j in list_windows([place for _, place in placed], width)]
+    spans += [(v, v) for v in occurring if positions[v] is None]
+    first, last = (np.array(ends, np.int64) for ends in zip(*spans, strict=True))
+    until = np.append(0, np.cumsum(view.totals))
+    share = [Fraction(int(n), view.rows) for n in until[last + 1] - until[first]]
+    worst: dict[int, Fraction] = {}
+    step = max(CHUNK_COUNTS // len(spans), 1)
+    for start in range(0, view.groups, step):
+        in_chunk = (view.group >= start) & (view.group < start + step)
+        sizes = view.sizes[start : start + step]
+        cumulated = np.zeros((len(sizes), len(view.totals) + 1), np.int64)
+        np.add.at(cumulated, (view.group[in_chunk] - start, view.value[in_chunk] + 1), view.count[in_chunk])
+        cumulated = np.cumsum(cumulated, axis=1)
+        inside = cumulated[:, last + 1] - cumulated[:, first]
+        window = np.broadcast_to(np.arange(len(spans)), inside.shape)
+        greatest = find_extremes_by_value(window.ravel(), inside.ravel(), np.repeat(sizes, len(spans)), max)
+        worst = {w: max(q, worst.get(w, Fraction(0))) for w, q in greatest.items()}
+    return [(share[w], q) for w, q in worst.items()]

@@ -49,18 +49,6 @@ def judge_p_privacy(parameters: Mapping[str, Any], evidence: Evidence, column: s
     return Judgement(achieved, not broken and named and is_near)
 
 
-def _bound_drawing_error(parameters: Mapping[str, Any], targeted: TargetedGroups) -> Fraction:
-    """Bound how far a declared curve may be off by being drawn.
-
-    Each value is within half of the ninth digit of the greatest, so that the total variation is at most a digit for
-    each value, the doubles of both formulas included.
-    """
-    target = parameters.get("target")
-    listed = target["groups"].values() if isinstance(target, Mapping) and "groups" in target else [target]
-    curve = any(isinstance(declared, Mapping) and bool(set(declared) & {"normal", "zipf"}) for declared in listed)
-    return len(targeted.values) * NINTH_DIGIT if curve else Fraction(0)
-
-
 def count_not_private(targeted: TargetedGroups) -> int:
     """Count the groups that do not follow their target."""
     nodes = len(targeted.parent)
@@ -76,37 +64,43 @@ def count_not_private(targeted: TargetedGroups) -> int:
     return broken
 
 
-def _count_off_target(targeted: TargetedGroups, groups: np.ndarray, weights: Sequence[int]) -> int:
-    """Count groups off their target.
+def are_nearest_kept(target: Any, targets: Sequence[Sequence[Fraction]], table: Sequence[Fraction] | None) -> bool:
+    """Whether targets that should keep a classic promise do.
 
-    A table of (groups, nodes) is added up towards the root, and every split is compared with its weights.
+    t and beta are against the table, and count as kept where it is not at hand.
     """
-    # Entries are in the order of their groups.
-    window = slice(*np.searchsorted(targeted.group, [groups[0], groups[-1] + 1]))
-    entries = np.flatnonzero(np.isin(targeted.group[window], groups)) + window.start
-    below = np.zeros((len(groups), len(weights)), np.int64)
-    below[np.searchsorted(groups, targeted.group[entries]), targeted.node[entries]] = targeted.count[entries]
-    children: dict[int, list[int]] = {}
-    for node, above in enumerate(targeted.parent.tolist()):
-        if above >= 0:
-            children.setdefault(above, []).append(node)
-    off = np.zeros(len(groups), bool)
-    large = max(weights) * int(targeted.count.sum()) * max(map(len, children.values()), default=1) >= 1 << 62
-    for node in sorted(children, key=lambda node_number: -_find_depth(node_number, targeted.parent)):
-        child_counts = below[:, children[node]]
-        passed = child_counts.sum(axis=1)
-        share = np.array([weights[child] for child in children[node]], object if large else np.int64)
-        off |= (child_counts * share.sum() != passed[:, None] * share[None, :]).any(axis=1)
-        below[:, node] += passed
-    return int(off.sum())
+    promised = target.get("nearest") if isinstance(target, Mapping) else None
+    if promised is None:
+        return True
+    if promised["model"] == "probabilistic-l-diversity":
+        return all(max(shares) * parse_parameter(promised["l"]) <= 1 for shares in targets)
+    if table is None:
+        return True
+    base = [count / sum(table) for count in table]
+    if promised["model"] == "t-closeness":
+        ordered = promised.get("distance", "equal") == "ordered"
+        return all(_measure_moved_mass(shares, base, ordered) <= parse_parameter(promised["t"]) for shares in targets)
+    beta = parse_parameter(promised["beta"])
+    enhanced = bool(promised.get("enhanced", True))
+    gains = [(p, q / p - 1) for shares in targets for p, q in zip(base, shares, strict=True) if p]
+    absent = any(q for shares in targets for p, q in zip(base, shares, strict=True) if not p)
+    return not absent and all(g <= beta and (not enhanced or g <= 0 or compare_ln(1 / p, g) >= 0) for p, g in gains)
 
 
-def _find_depth(node: int, parent: np.ndarray) -> int:
-    depth = 0
-    while parent[node] >= 0:
-        node = int(parent[node])
-        depth = depth + 1
-    return depth
+def compute_declared_masses(target: Mapping[str, Any], values: Sequence[str]) -> list[Fraction]:
+    """Compute a curve over the domain by its formula; weights are as listed."""
+    kind, declared = next(iter(target.items()))
+    if kind == "weights":
+        listed = {str(value): parse_parameter(weight) for value, weight in declared.items()}
+        if not set(listed) <= set(values):  # spelled otherwise: 3 and 3.0 are one number
+            return _match_listed_weights(listed, values)
+        return [listed.get(text, Fraction(0)) for text in values]
+    if kind == "zipf":
+        return [Fraction((place + 1) ** -float(parse_parameter(declared["s"]))) for place in range(len(values))]
+    mean = float(parse_parameter(declared["mean"]))
+    std = float(parse_parameter(declared["std"]))
+    density = [exp(-(((float(text) - mean) / std) ** 2) / 2) for text in values]
+    return [Fraction(max(height, max(density) * 1e-9)) for height in density]
 
 
 def _list_stated_targets(target: Any, targeted: TargetedGroups) -> list[tuple[Any, list[Sequence[Fraction]]]]:
@@ -138,70 +132,16 @@ def _measure_named_distance(
     return max(distances, default=None)
 
 
-def _find_wanted_masses(target: Any, evidence: Evidence, column: str) -> list[Fraction] | None:
-    """Find the masses that a target asks for, over the domain; None where they cannot be computed here."""
-    targeted = evidence.targeted
-    if targeted is None:
-        return None
-    if target == "source":
-        return _compute_source_masses(evidence, column)
-    if target == "uniform":
-        return [Fraction(1)] * len(targeted.values)
-    if isinstance(target, Mapping) and set(target) & {"normal", "zipf", "weights"}:
-        return compute_declared_masses(target, targeted.values)
-    return None
+def _bound_drawing_error(parameters: Mapping[str, Any], targeted: TargetedGroups) -> Fraction:
+    """Bound how far a declared curve may be off by being drawn.
 
-
-def are_nearest_kept(target: Any, targets: Sequence[Sequence[Fraction]], table: Sequence[Fraction] | None) -> bool:
-    """Whether targets that should keep a classic promise do.
-
-    t and beta are against the table, and count as kept where it is not at hand.
+    Each value is within half of the ninth digit of the greatest, so that the total variation is at most a digit for
+    each value, the doubles of both formulas included.
     """
-    promised = target.get("nearest") if isinstance(target, Mapping) else None
-    if promised is None:
-        return True
-    if promised["model"] == "probabilistic-l-diversity":
-        return all(max(shares) * parse_parameter(promised["l"]) <= 1 for shares in targets)
-    if table is None:
-        return True
-    base = [count / sum(table) for count in table]
-    if promised["model"] == "t-closeness":
-        ordered = promised.get("distance", "equal") == "ordered"
-        return all(_measure_moved_mass(shares, base, ordered) <= parse_parameter(promised["t"]) for shares in targets)
-    beta = parse_parameter(promised["beta"])
-    enhanced = bool(promised.get("enhanced", True))
-    gains = [(p, q / p - 1) for shares in targets for p, q in zip(base, shares, strict=True) if p]
-    absent = any(q for shares in targets for p, q in zip(base, shares, strict=True) if not p)
-    return not absent and all(g <= beta and (not enhanced or g <= 0 or compare_ln(1 / p, g) >= 0) for p, g in gains)
-
-
-def _measure_moved_mass(first: Sequence[Fraction], second: Sequence[Fraction], ordered: bool) -> Fraction:
-    """Measure the earth mover's distance: half the sum of differences or, by order, the mean of the cumulated ones."""
-    gaps = [a - b for a, b in zip(first, second, strict=True)]
-    if not ordered:
-        return sum(map(abs, gaps), Fraction(0)) / 2
-    return sum((abs(sum(gaps[: index + 1], Fraction(0))) for index in range(len(gaps))), Fraction(0)) / (len(gaps) - 1)
-
-
-def compute_declared_masses(target: Mapping[str, Any], values: Sequence[str]) -> list[Fraction]:
-    """Compute a curve over the domain by its formula; weights are as listed."""
-    kind, declared = next(iter(target.items()))
-    if kind == "weights":
-        listed = {str(value): parse_parameter(weight) for value, weight in declared.items()}
-        if not set(listed) <= set(values):  # spelled otherwise: 3 and 3.0 are one number
-            return _match_listed_weights(listed, values)
-        return [listed.get(text, Fraction(0)) for text in values]
-    if kind == "zipf":
-        return [Fraction((place + 1) ** -float(parse_parameter(declared["s"]))) for place in range(len(values))]
-    mean = float(parse_parameter(declared["mean"]))
-    std = float(parse_parameter(declared["std"]))
-    density = [exp(-(((float(text) - mean) / std) ** 2) / 2) for text in values]
-    return [Fraction(max(height, max(density) * 1e-9)) for height in density]
-
-
-def _match_listed_weights(listed: Mapping[str, Fraction], values: Sequence[str]) -> list[Fraction]:
-    weight_of_number = {Fraction(text): weight for text, weight in listed.items()}
-    return [weight_of_number.get(Fraction(text), Fraction(0)) for text in values]
+    target = parameters.get("target")
+    listed = target["groups"].values() if isinstance(target, Mapping) and "groups" in target else [target]
+    curve = any(isinstance(declared, Mapping) and bool(set(declared) & {"normal", "zipf"}) for declared in listed)
+    return len(targeted.values) * NINTH_DIGIT if curve else Fraction(0)
 
 
 def _compute_source_masses(evidence: Evidence, column: str) -> list[Fraction] | None:
@@ -222,3 +162,63 @@ def _compute_source_masses(evidence: Evidence, column: str) -> list[Fraction] | 
         except ValueError:
             return None
     return [Fraction(numbers.get(text, 0)) for text in texts]
+
+
+def _count_off_target(targeted: TargetedGroups, groups: np.ndarray, weights: Sequence[int]) -> int:
+    """Count groups off their target.
+
+    A table of (groups, nodes) is added up towards the root, and every split is compared with its weights.
+    """
+    # Entries are in the order of their groups.
+    window = slice(*np.searchsorted(targeted.group, [groups[0], groups[-1] + 1]))
+    entries = np.flatnonzero(np.isin(targeted.group[window], groups)) + window.start
+    below = np.zeros((len(groups), len(weights)), np.int64)
+    below[np.searchsorted(groups, targeted.group[entries]), targeted.node[entries]] = targeted.count[entries]
+    children: dict[int, list[int]] = {}
+    for node, above in enumerate(targeted.parent.tolist()):
+        if above >= 0:
+            children.setdefault(above, []).append(node)
+    off = np.zeros(len(groups), bool)
+    large = max(weights) * int(targeted.count.sum()) * max(map(len, children.values()), default=1) >= 1 << 62
+    for node in sorted(children, key=lambda node_number: -_find_depth(node_number, targeted.parent)):
+        child_counts = below[:, children[node]]
+        passed = child_counts.sum(axis=1)
+        share = np.array([weights[child] for child in children[node]], object if large else np.int64)
+        off |= (child_counts * share.sum() != passed[:, None] * share[None, :]).any(axis=1)
+        below[:, node] += passed
+    return int(off.sum())
+
+
+def _measure_moved_mass(first: Sequence[Fraction], second: Sequence[Fraction], ordered: bool) -> Fraction:
+    """Measure the earth mover's distance: half the sum of differences or, by order, the mean of the cumulated ones."""
+    gaps = [a - b for a, b in zip(first, second, strict=True)]
+    if not ordered:
+        return sum(map(abs, gaps), Fraction(0)) / 2
+    return sum((abs(sum(gaps[: index + 1], Fraction(0))) for index in range(len(gaps))), Fraction(0)) / (len(gaps) - 1)
+
+
+def _match_listed_weights(listed: Mapping[str, Fraction], values: Sequence[str]) -> list[Fraction]:
+    weight_of_number = {Fraction(text): weight for text, weight in listed.items()}
+    return [weight_of_number.get(Fraction(text), Fraction(0)) for text in values]
+
+
+def _find_wanted_masses(target: Any, evidence: Evidence, column: str) -> list[Fraction] | None:
+    """Find the masses that a target asks for, over the domain; None where they cannot be computed here."""
+    targeted = evidence.targeted
+    if targeted is None:
+        return None
+    if target == "source":
+        return _compute_source_masses(evidence, column)
+    if target == "uniform":
+        return [Fraction(1)] * len(targeted.values)
+    if isinstance(target, Mapping) and set(target) & {"normal", "zipf", "weights"}:
+        return compute_declared_masses(target, targeted.values)
+    return None
+
+
+def _find_depth(node: int, parent: np.ndarray) -> int:
+    depth = 0
+    while parent[node] >= 0:
+        node = int(parent[node])
+        depth = depth + 1
+    return depth

@@ -156,27 +156,6 @@ def assess_draws(
     return DrawAssessment(groups, tests, exp(min(worst, 0.0)), has_power, regions)
 
 
-def _compute_margins(
-    value: np.ndarray, published: np.ndarray, share: np.ndarray, p: float, m: int, groups: int
-) -> np.ndarray:
-    noise = (1 - p) / m
-    expected_holders = np.bincount(value, weights=share, minlength=m)
-    squares = np.bincount(value, weights=(p * share + noise) ** 2 - noise**2, minlength=m) + groups * noise**2
-    mean = p * expected_holders + groups * noise
-    variance = np.maximum(mean - squares, 0)
-    observed = np.bincount(published, minlength=m).astype(np.float64)
-    return bound_log_two_sided(observed, mean, groups - mean, variance, np.full(m, groups))
-
-
-def _compute_likelihood_ratio(share: np.ndarray, q: float, p: float, m: int) -> np.ndarray:
-    """Compute how much likelier the shown value is if values are retained with q instead of p.
-
-    `share` is that of the group's people who have the value.
-    """
-    ratio: np.ndarray = (q * share + (1 - q) / m) / (p * share + (1 - p) / m)
-    return ratio
-
-
 def scan_regions(
     own: np.ndarray, mean: np.ndarray, variance: np.ndarray, p: float, m: int, places: Mapping[str, np.ndarray]
 ) -> RegionScan:
@@ -219,84 +198,6 @@ def order_neighbours(places: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         others = [other for key, other in places.items() if key != name]
         orders[name] = np.lexsort((*others, place))
     return orders
-
-
-def _assign_grid_cells(places: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Assign each group to a cell by two columns, each cut into bands of about as many groups."""
-    bands = {}
-    for name, place in places.items():
-        ranks = np.unique(place, return_inverse=True)[1].reshape(-1)
-        before = np.cumsum(np.bincount(ranks)) - np.bincount(ranks)
-        bands[name] = before[ranks] * BANDS_PER_COLUMN // len(place)
-    several = sorted(bands, key=lambda name: -len(np.unique(places[name])))[:MAX_PAIRED_COLUMNS]
-    return {
-        f"{first} and {second}": bands[first] * BANDS_PER_COLUMN + bands[second]
-        for first, second in combinations(several, 2)
-    }
-
-
-def _find_greatest_rectangle(cell: np.ndarray, logs: np.ndarray) -> tuple[float, int]:
-    """Find the greatest sum over consecutive bands of one column and of another, and how many groups have it."""
-    best = -inf
-    size = 0
-    sums, counts = (
-        np.bincount(cell, weights=weights, minlength=BANDS_PER_COLUMN * BANDS_PER_COLUMN).reshape(
-            BANDS_PER_COLUMN, BANDS_PER_COLUMN
-        )
-        for weights in (logs, np.ones(len(cell)))
-    )
-    for top in range(BANDS_PER_COLUMN):
-        for bottom in range(top, BANDS_PER_COLUMN):
-            total, _ = _find_greatest_stretch(sums[top : bottom + 1].sum(axis=0))
-            if total > best:
-                row = sums[top : bottom + 1].sum(axis=0)
-                group_counts = counts[top : bottom + 1].sum(axis=0)
-                begin, end = _find_stretch(row)
-                best = total
-                size = int(group_counts[begin:end].sum())
-    return best, size
-
-
-def _find_greatest_stretch(logs: np.ndarray) -> tuple[float, int]:
-    """Find the greatest sum over consecutive numbers, and how many they are."""
-    begin, end = _find_stretch(logs)
-    return float(logs[begin:end].sum()), end - begin
-
-
-def _find_stretch(logs: np.ndarray) -> tuple[int, int]:
-    """Find where the consecutive numbers with the greatest sum begin and end."""
-    until = np.append(0.0, np.cumsum(logs))
-    lowest = np.minimum.accumulate(until)
-    end = int((until[1:] - lowest[:-1]).argmax())
-    return int(until[: end + 1].argmin()), end + 1
-
-
-def _find_least_stretch(
-    mean: np.ndarray, variance: np.ndarray, orders: Mapping[str, np.ndarray], needed: float
-) -> int | None:
-    """Find how many neighbouring groups would be detected, wherever they lie, if their values had not been redrawn."""
-
-    def is_found(length: int) -> bool:
-        for order in orders.values():
-            sums = np.append(0.0, np.cumsum(mean[order]))
-            spreads = np.append(0.0, np.cumsum(variance[order]))
-            total = sums[length:] - sums[:-length]
-            spread = np.sqrt(np.maximum(spreads[length:] - spreads[:-length], 0.0))
-            if (total - DETECTABLE_DEVIATIONS * spread < needed).any():
-                return False
-        return True
-
-    low = 1
-    high = len(mean)
-    if not orders or not is_found(high):
-        return None
-    while low < high:
-        middle = (low + high) // 2
-        if is_found(middle):
-            high = middle
-        else:
-            low = middle + 1
-    return high
 
 
 @dataclass(frozen=True, eq=False)
@@ -371,77 +272,6 @@ def score_blocks(blocks: LinkedBlocks, matrix: TransitionMatrix) -> BlockScores:
         unchanged=is_unchanged & ~single,
         chance=_bound_chance_of_no_change(blocks, matrix, ~single),
     )
-
-
-def _find_entries(source_entries: BlockEntries, published_entries: BlockEntries, m: int) -> np.ndarray:
-    """Find the entry of `source_entries` with the block and value of each of `published_entries`, -1 where there is none."""
-    keys = source_entries.block * m + source_entries.value
-    wanted = published_entries.block * m + published_entries.value
-    position = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
-    return np.where(keys[position] == wanted, position, -1) if len(keys) else np.full(len(wanted), -1)
-
-
-def _compute_moments(
-    source_entries: BlockEntries, share: np.ndarray, matrix: TransitionMatrix, size: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Compute, for each entry's rows, the mean of c(b, v) and of its square, v redrawn."""
-    width = np.bincount(source_entries.block, minlength=size)
-    start = np.append(0, np.cumsum(width))
-    mean = np.zeros(len(source_entries))
-    square = np.zeros(len(source_entries))
-    dense = width * DENSE_BLOCK_RATIO > max(len(matrix), 2 * DENSE_BLOCK_RATIO)
-    entries = np.flatnonzero(~dense[source_entries.block])
-    pairs = np.cumsum(width[source_entries.block[entries]])
-    total_pairs = pairs[-1] if len(pairs) else 0
-    cuts = np.searchsorted(pairs, np.arange(VALUE_PAIRS_PER_CHUNK, total_pairs, VALUE_PAIRS_PER_CHUNK))
-    for part in np.split(entries, cuts):
-        widths = width[source_entries.block[part]]
-        begins = np.append(0, np.cumsum(widths))
-        if not begins[-1]:
-            continue
-        other = np.arange(begins[-1]) + np.repeat(start[source_entries.block[part]] - begins[:-1], widths)
-        chance = (
-            matrix.chance[np.repeat(source_entries.value[part], widths), source_entries.value[other]] * share[other]
-        )
-        mean[part] = np.add.reduceat(chance, begins[:-1])
-        square[part] = np.add.reduceat(chance * share[other], begins[:-1])
-    wide = np.flatnonzero(dense)
-    for blocks_of_chunk in np.array_split(wide, len(wide) * len(matrix) // VALUE_PAIRS_PER_CHUNK + 1):
-        row = np.full(size, -1)
-        row[blocks_of_chunk] = np.arange(len(blocks_of_chunk))
-        entries_of_chunk = np.flatnonzero(row[source_entries.block] >= 0)
-        cells = row[source_entries.block[entries_of_chunk]], source_entries.value[entries_of_chunk]
-        table = np.zeros((len(blocks_of_chunk), len(matrix)))
-        table[cells] = share[entries_of_chunk]
-        mean[entries_of_chunk] = (table @ matrix.chance.T)[cells]
-        square[entries_of_chunk] = (table**2 @ matrix.chance.T)[cells]
-    return mean, square
-
-
-def _bound_chance_of_no_change(blocks: LinkedBlocks, matrix: TransitionMatrix, several: np.ndarray) -> np.ndarray:
-    """Bound, for each block with several values, how likely it shows its most frequent one as often as it held it."""
-    size = len(blocks.sizes)
-    entries = np.flatnonzero(several[blocks.source_entries.block])
-    block, value, count = (
-        a[entries] for a in (blocks.source_entries.block, blocks.source_entries.value, blocks.source_entries.count)
-    )
-    highest_count = np.zeros(size, np.int64)
-    np.maximum.at(highest_count, block, count)
-    top = np.zeros(size, np.int64)
-    is_highest = count == highest_count[block]
-    top[block[is_highest]] = value[is_highest]
-    mean, rest, variance = (
-        np.bincount(block, weights=count * table[value, top[block]], minlength=size)[several]
-        for table in (matrix.chance, matrix.rest, matrix.variance)
-    )
-    spread = np.divide(
-        MODE_PROBABILITY_FACTOR, np.sqrt(variance), out=np.ones(len(mean)), where=variance > MODE_PROBABILITY_FACTOR**2
-    )
-    chance = np.zeros(size)
-    chance[several] = np.minimum(
-        spread, np.exp(bound_log_tail(highest_count[several], mean, rest, variance, blocks.sizes[several]))
-    )
-    return chance
 
 
 @dataclass(frozen=True, eq=False)
@@ -547,6 +377,168 @@ def bound_log_tail(x: ArrayLike, mean: ArrayLike, rest: ArrayLike, variance: Arr
     return -np.where(t > 0, exponent, 0.0)
 
 
+def _compute_margins(
+    value: np.ndarray, published: np.ndarray, share: np.ndarray, p: float, m: int, groups: int
+) -> np.ndarray:
+    noise = (1 - p) / m
+    expected_holders = np.bincount(value, weights=share, minlength=m)
+    squares = np.bincount(value, weights=(p * share + noise) ** 2 - noise**2, minlength=m) + groups * noise**2
+    mean = p * expected_holders + groups * noise
+    variance = np.maximum(mean - squares, 0)
+    observed = np.bincount(published, minlength=m).astype(np.float64)
+    return bound_log_two_sided(observed, mean, groups - mean, variance, np.full(m, groups))
+
+
+def _compute_likelihood_ratio(share: np.ndarray, q: float, p: float, m: int) -> np.ndarray:
+    """Compute how much likelier the shown value is if values are retained with q instead of p.
+
+    `share` is that of the group's people who have the value.
+    """
+    ratio: np.ndarray = (q * share + (1 - q) / m) / (p * share + (1 - p) / m)
+    return ratio
+
+
+def _assign_grid_cells(places: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Assign each group to a cell by two columns, each cut into bands of about as many groups."""
+    bands = {}
+    for name, place in places.items():
+        ranks = np.unique(place, return_inverse=True)[1].reshape(-1)
+        before = np.cumsum(np.bincount(ranks)) - np.bincount(ranks)
+        bands[name] = before[ranks] * BANDS_PER_COLUMN // len(place)
+    several = sorted(bands, key=lambda name: -len(np.unique(places[name])))[:MAX_PAIRED_COLUMNS]
+    return {
+        f"{first} and {second}": bands[first] * BANDS_PER_COLUMN + bands[second]
+        for first, second in combinations(several, 2)
+    }
+
+
+def _find_greatest_stretch(logs: np.ndarray) -> tuple[float, int]:
+    """Find the greatest sum over consecutive numbers, and how many they are."""
+    begin, end = _find_stretch(logs)
+    return float(logs[begin:end].sum()), end - begin
+
+
+def _find_greatest_rectangle(cell: np.ndarray, logs: np.ndarray) -> tuple[float, int]:
+    """Find the greatest sum over consecutive bands of one column and of another, and how many groups have it."""
+    best = -inf
+    size = 0
+    sums, counts = (
+        np.bincount(cell, weights=weights, minlength=BANDS_PER_COLUMN * BANDS_PER_COLUMN).reshape(
+            BANDS_PER_COLUMN, BANDS_PER_COLUMN
+        )
+        for weights in (logs, np.ones(len(cell)))
+    )
+    for top in range(BANDS_PER_COLUMN):
+        for bottom in range(top, BANDS_PER_COLUMN):
+            total, _ = _find_greatest_stretch(sums[top : bottom + 1].sum(axis=0))
+            if total > best:
+                row = sums[top : bottom + 1].sum(axis=0)
+                group_counts = counts[top : bottom + 1].sum(axis=0)
+                begin, end = _find_stretch(row)
+                best = total
+                size = int(group_counts[begin:end].sum())
+    return best, size
+
+
+def _find_least_stretch(
+    mean: np.ndarray, variance: np.ndarray, orders: Mapping[str, np.ndarray], needed: float
+) -> int | None:
+    """Find how many neighbouring groups would be detected, wherever they lie, if their values had not been redrawn."""
+
+    def is_found(length: int) -> bool:
+        for order in orders.values():
+            sums = np.append(0.0, np.cumsum(mean[order]))
+            spreads = np.append(0.0, np.cumsum(variance[order]))
+            total = sums[length:] - sums[:-length]
+            spread = np.sqrt(np.maximum(spreads[length:] - spreads[:-length], 0.0))
+            if (total - DETECTABLE_DEVIATIONS * spread < needed).any():
+                return False
+        return True
+
+    low = 1
+    high = len(mean)
+    if not orders or not is_found(high):
+        return None
+    while low < high:
+        middle = (low + high) // 2
+        if is_found(middle):
+            high = middle
+        else:
+            low = middle + 1
+    return high
+
+
+def _find_entries(source_entries: BlockEntries, published_entries: BlockEntries, m: int) -> np.ndarray:
+    """Find the entry of `source_entries` with the block and value of each of `published_entries`, -1 where there is none."""
+    keys = source_entries.block * m + source_entries.value
+    wanted = published_entries.block * m + published_entries.value
+    position = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
+    return np.where(keys[position] == wanted, position, -1) if len(keys) else np.full(len(wanted), -1)
+
+
+def _compute_moments(
+    source_entries: BlockEntries, share: np.ndarray, matrix: TransitionMatrix, size: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Compute, for each entry's rows, the mean of c(b, v) and of its square, v redrawn."""
+    width = np.bincount(source_entries.block, minlength=size)
+    start = np.append(0, np.cumsum(width))
+    mean = np.zeros(len(source_entries))
+    square = np.zeros(len(source_entries))
+    dense = width * DENSE_BLOCK_RATIO > max(len(matrix), 2 * DENSE_BLOCK_RATIO)
+    entries = np.flatnonzero(~dense[source_entries.block])
+    pairs = np.cumsum(width[source_entries.block[entries]])
+    total_pairs = pairs[-1] if len(pairs) else 0
+    cuts = np.searchsorted(pairs, np.arange(VALUE_PAIRS_PER_CHUNK, total_pairs, VALUE_PAIRS_PER_CHUNK))
+    for part in np.split(entries, cuts):
+        widths = width[source_entries.block[part]]
+        begins = np.append(0, np.cumsum(widths))
+        if not begins[-1]:
+            continue
+        other = np.arange(begins[-1]) + np.repeat(start[source_entries.block[part]] - begins[:-1], widths)
+        chance = (
+            matrix.chance[np.repeat(source_entries.value[part], widths), source_entries.value[other]] * share[other]
+        )
+        mean[part] = np.add.reduceat(chance, begins[:-1])
+        square[part] = np.add.reduceat(chance * share[other], begins[:-1])
+    wide = np.flatnonzero(dense)
+    for blocks_of_chunk in np.array_split(wide, len(wide) * len(matrix) // VALUE_PAIRS_PER_CHUNK + 1):
+        row = np.full(size, -1)
+        row[blocks_of_chunk] = np.arange(len(blocks_of_chunk))
+        entries_of_chunk = np.flatnonzero(row[source_entries.block] >= 0)
+        cells = row[source_entries.block[entries_of_chunk]], source_entries.value[entries_of_chunk]
+        table = np.zeros((len(blocks_of_chunk), len(matrix)))
+        table[cells] = share[entries_of_chunk]
+        mean[entries_of_chunk] = (table @ matrix.chance.T)[cells]
+        square[entries_of_chunk] = (table**2 @ matrix.chance.T)[cells]
+    return mean, square
+
+
+def _bound_chance_of_no_change(blocks: LinkedBlocks, matrix: TransitionMatrix, several: np.ndarray) -> np.ndarray:
+    """Bound, for each block with several values, how likely it shows its most frequent one as often as it held it."""
+    size = len(blocks.sizes)
+    entries = np.flatnonzero(several[blocks.source_entries.block])
+    block, value, count = (
+        a[entries] for a in (blocks.source_entries.block, blocks.source_entries.value, blocks.source_entries.count)
+    )
+    highest_count = np.zeros(size, np.int64)
+    np.maximum.at(highest_count, block, count)
+    top = np.zeros(size, np.int64)
+    is_highest = count == highest_count[block]
+    top[block[is_highest]] = value[is_highest]
+    mean, rest, variance = (
+        np.bincount(block, weights=count * table[value, top[block]], minlength=size)[several]
+        for table in (matrix.chance, matrix.rest, matrix.variance)
+    )
+    spread = np.divide(
+        MODE_PROBABILITY_FACTOR, np.sqrt(variance), out=np.ones(len(mean)), where=variance > MODE_PROBABILITY_FACTOR**2
+    )
+    chance = np.zeros(size)
+    chance[several] = np.minimum(
+        spread, np.exp(bound_log_tail(highest_count[several], mean, rest, variance, blocks.sizes[several]))
+    )
+    return chance
+
+
 def _bound_chernoff(x: np.ndarray, others: np.ndarray, mean: np.ndarray, rest: np.ndarray) -> np.ndarray:
     upper_term = _multiply_log_ratio(x, mean)
     lower_term = _multiply_log_ratio(others, rest)
@@ -560,15 +552,23 @@ def _bound_chernoff(x: np.ndarray, others: np.ndarray, mean: np.ndarray, rest: n
     )
 
 
-def _multiply_log_ratio(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Compute a ln(a / b), 0 at a = 0, infinite where b = 0 < a."""
-    ratio = np.divide(a, b, out=np.full(a.shape, np.inf), where=b > 0)
-    ratio[a <= 0] = 1.0
-    return a * np.log(ratio)
-
-
 def _bound_bennett(t: np.ndarray, variance: np.ndarray) -> np.ndarray:
     ratio = np.divide(t, variance, out=np.full(t.shape, np.inf), where=variance > 0)
     finite = np.isfinite(ratio)
     grown = (variance + t) * np.log1p(np.where(finite, ratio, 0.0))
     return np.where(finite, np.maximum(grown * (1 - _TERM_ERROR) - t * (1 + _TERM_ERROR), 0.0), np.inf)
+
+
+def _find_stretch(logs: np.ndarray) -> tuple[int, int]:
+    """Find where the consecutive numbers with the greatest sum begin and end."""
+    until = np.append(0.0, np.cumsum(logs))
+    lowest = np.minimum.accumulate(until)
+    end = int((until[1:] - lowest[:-1]).argmax())
+    return int(until[: end + 1].argmin()), end + 1
+
+
+def _multiply_log_ratio(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Compute a ln(a / b), 0 at a = 0, infinite where b = 0 < a."""
+    ratio = np.divide(a, b, out=np.full(a.shape, np.inf), where=b > 0)
+    ratio[a <= 0] = 1.0
+    return a * np.log(ratio)

@@ -45,6 +45,10 @@ def show(result: dict[str, Any]) -> None:
     say('With grouping = "specialization" read the line of k = 1: its cuts look at perturbed values.')
 
 
+def _format_six_digits(value: Any) -> str:
+    return "-" if value is None else f"{float(value):.6f}"
+
+
 def _format_row(result: Mapping[str, Any], k: int, p: Fraction) -> tuple[str, ...]:
     from reticent.methods.perturbed_generalization.calibration import compute_guarantees
 
@@ -53,7 +57,3 @@ def _format_row(result: Mapping[str, Any], k: int, p: Fraction) -> tuple[str, ..
     )
     names = ("rho2", "rho2_theorem2", "delta", "delta_theorem3")
     return str(k), f"{float(p):g}", *(_format_six_digits(guarantees.get(name)) for name in names)
-
-
-def _format_six_digits(value: Any) -> str:
-    return "-" if value is None else f"{float(value):.6f}"

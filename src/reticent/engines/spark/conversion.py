@@ -176,17 +176,6 @@ def _cast_back(name: str, dtype: pl.DataType, target: pl.DataType) -> pl.Expr:
     return column if dtype == target else column.cast(target)
 
 
-def _parse_folder_value(text: pl.Expr, dtype: pl.DataType) -> pl.Expr:
-    """Parse the value in a folder's name (`day=2020-01-31`), which Spark holds as text."""
-    if dtype == pl.Boolean:
-        return text == "true"
-    if dtype == pl.Date:
-        return text.str.to_date("%Y-%m-%d")
-    if isinstance(dtype, pl.Datetime):
-        return text.str.to_datetime(time_unit=dtype.time_unit, time_zone=dtype.time_zone)
-    return text.cast(dtype)
-
-
 def _to_polars_type(kind: Any) -> pl.DataType:
     """Convert a type; one that Arrow does not hold is a Spark object, and is refused by its column's name if it is declared."""
     import pyarrow as pa
@@ -206,3 +195,14 @@ def _to_polars_type(kind: Any) -> pl.DataType:
         return pl.Object()
     assert isinstance(table, pl.DataFrame)
     return pl.String() if is_text(table.dtypes[0]) else table.dtypes[0]
+
+
+def _parse_folder_value(text: pl.Expr, dtype: pl.DataType) -> pl.Expr:
+    """Parse the value in a folder's name (`day=2020-01-31`), which Spark holds as text."""
+    if dtype == pl.Boolean:
+        return text == "true"
+    if dtype == pl.Date:
+        return text.str.to_date("%Y-%m-%d")
+    if isinstance(dtype, pl.Datetime):
+        return text.str.to_datetime(time_unit=dtype.time_unit, time_zone=dtype.time_zone)
+    return text.cast(dtype)

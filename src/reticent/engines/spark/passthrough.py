@@ -244,12 +244,18 @@ def _draw_large(good: int, bad: int, sample: int, draw: np.random.Generator) -> 
     return good_drawn - _draw_few(good_drawn, bad_drawn, -short, draw)
 
 
-def _draw_few(good: int, bad: int, sample: int, draw: np.random.Generator) -> int:
-    """Draw a sample that is small relative to its population: distinct numbers below its size; count those below `good`."""
-    numbers = np.zeros(0, np.int64)
-    while len(numbers) < sample:
-        numbers = np.unique(np.append(numbers, draw.integers(0, good + bad, sample - len(numbers))))
-    return int((numbers < good).sum())
+def _read_batches(folder: Path, types: dict[str, pl.DataType]) -> Iterator[RowBatch]:
+    """Read what executors wrote, bucket by bucket, removing each file once it is read; an empty table is one empty batch."""
+    is_empty = True
+    for path in sorted(folder.glob("part-*")):
+        frame = pl.read_parquet(path, memory_map=False, glob=False)
+        path.unlink()
+        for start in range(0, len(frame), BATCH_ROWS):
+            part = frame[start : start + BATCH_ROWS]
+            is_empty = False
+            yield RowBatch(part[ENTRY].to_numpy(), decode_frame(part.drop(ENTRY), types))
+    if is_empty:
+        yield RowBatch(np.zeros(0, np.int64), pl.DataFrame(schema=types))
 
 
 def _broadcast_value(session: Any, value: Any, broadcasts: ExitStack) -> Any:
@@ -264,15 +270,9 @@ def _broadcast_value(session: Any, value: Any, broadcasts: ExitStack) -> Any:
     return broadcast
 
 
-def _read_batches(folder: Path, types: dict[str, pl.DataType]) -> Iterator[RowBatch]:
-    """Read what executors wrote, bucket by bucket, removing each file once it is read; an empty table is one empty batch."""
-    is_empty = True
-    for path in sorted(folder.glob("part-*")):
-        frame = pl.read_parquet(path, memory_map=False, glob=False)
-        path.unlink()
-        for start in range(0, len(frame), BATCH_ROWS):
-            part = frame[start : start + BATCH_ROWS]
-            is_empty = False
-            yield RowBatch(part[ENTRY].to_numpy(), decode_frame(part.drop(ENTRY), types))
-    if is_empty:
-        yield RowBatch(np.zeros(0, np.int64), pl.DataFrame(schema=types))
+def _draw_few(good: int, bad: int, sample: int, draw: np.random.Generator) -> int:
+    """Draw a sample that is small relative to its population: distinct numbers below its size; count those below `good`."""
+    numbers = np.zeros(0, np.int64)
+    while len(numbers) < sample:
+        numbers = np.unique(np.append(numbers, draw.integers(0, good + bad, sample - len(numbers))))
+    return int((numbers < good).sum())

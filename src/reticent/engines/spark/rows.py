@@ -247,14 +247,6 @@ class SparkRows:
         return distinct.with_columns(pl.col("raw").cast(pl.String)) if is_text(kinds[0]) else distinct
 
 
-def _iterate_frames(batches: Iterable[Any], reading: BatchReader | dict[str, pl.DataType]) -> Frames:
-    if isinstance(reading, BatchReader):
-        yield from reading.read_frames(batches)
-    else:
-        for rows in gather_frames(batches):
-            yield decode_frame(rows, reading)
-
-
 def _run_collect(batches: Iterable[Any], reading: Any, function: Callable, arguments: tuple[Any, ...]) -> Iterator[Any]:
     import pyarrow as pa
 
@@ -276,3 +268,11 @@ def _to_polars(table: Any) -> pl.DataFrame:
     frame = pl.from_arrow(table)
     assert isinstance(frame, pl.DataFrame)
     return frame
+
+
+def _iterate_frames(batches: Iterable[Any], reading: BatchReader | dict[str, pl.DataType]) -> Frames:
+    if isinstance(reading, BatchReader):
+        yield from reading.read_frames(batches)
+    else:
+        for rows in gather_frames(batches):
+            yield decode_frame(rows, reading)

@@ -256,22 +256,26 @@ def _start_session(master: str, config: Mapping[str, str]) -> Any:
         return _restore_sigint_after(builder.getOrCreate)
 
 
-def _restore_sigint_after(start: Callable[[], Any]) -> Any:
-    """Restore our handler of Ctrl-C, which cancels our own jobs, after a start in which PySpark replaces it."""
-    if threading.current_thread() is not threading.main_thread():
-        return start()
-    before = signal.getsignal(signal.SIGINT)
-    try:
-        return start()
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
 def _apply_settings(session: Any) -> Any:
     for name, value in SESSION_SETTINGS.items():
         if name.startswith("spark.sql."):
             session.conf.set(name, value)
     return session
+
+
+def _ship_package(session: Any, ship: bool) -> str:
+    """Return the name of the archive that executors have, sent once for each application; "" if the package is installed."""
+    context = session.sparkContext
+    key = (context.applicationId, ship)
+    if key not in _shipped_archives:
+        name = ""
+        if ship:
+            path, name = build_archive()
+            with translate_spark_errors("Shipping the package"):
+                context.addArchive(f"{path.resolve().as_uri()}#{name}")  # an address: its folder may be called anything
+        _require_same_versions(context, ship)
+        _shipped_archives[key] = name
+    return _shipped_archives[key]
 
 
 def _require_reachable(master: str) -> None:
@@ -318,19 +322,15 @@ def _silence_java(environment: Mapping[str, str]) -> Iterator[None]:
                 os.environ[name] = value
 
 
-def _ship_package(session: Any, ship: bool) -> str:
-    """Return the name of the archive that executors have, sent once for each application; "" if the package is installed."""
-    context = session.sparkContext
-    key = (context.applicationId, ship)
-    if key not in _shipped_archives:
-        name = ""
-        if ship:
-            path, name = build_archive()
-            with translate_spark_errors("Shipping the package"):
-                context.addArchive(f"{path.resolve().as_uri()}#{name}")  # an address: its folder may be called anything
-        _require_same_versions(context, ship)
-        _shipped_archives[key] = name
-    return _shipped_archives[key]
+def _restore_sigint_after(start: Callable[[], Any]) -> Any:
+    """Restore our handler of Ctrl-C, which cancels our own jobs, after a start in which PySpark replaces it."""
+    if threading.current_thread() is not threading.main_thread():
+        return start()
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        return start()
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _require_same_versions(context: Any, ship: bool) -> None:

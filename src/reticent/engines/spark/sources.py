@@ -131,15 +131,51 @@ def read_csv_groups(
                     yield from to_record_batches(encode_frame(frame))
 
 
-def _select_known(frame: Any, names: list[str]) -> Any:
-    """Select the known columns in their order; those that Spark does not read are null."""
-    from pyspark.sql import functions as f
+def _number_frame_columns(frame: Any) -> tuple[Any, ColumnTypes]:
+    """Rename a Spark frame's columns to numbers; repeated names are refused where they are used."""
+    return frame.toDF(*number_columns(len(frame.columns))), [
+        *zip(frame.columns, read_polars_schema(frame).values(), strict=True)
+    ]
 
-    number_of_name = {name: f"c{position}" for position, name in enumerate(frame.columns)}
-    numbered = frame.toDF(*number_columns(len(number_of_name)))
-    nothing = f.lit(None).cast("string")
-    return numbered.select([f.col(number_of_name[name]) if name in number_of_name else nothing for name in names]).toDF(
-        *number_columns(len(names))
+
+def _send_frame(session: Any, lazy: pl.LazyFrame) -> tuple[Any, ColumnTypes]:
+    """Send a frame of this process to Spark."""
+    rows = sources.collect_frame(lazy, "Reading the frame")
+    schema = dict(rows.schema)
+    plain = rows.with_columns(
+        pl.lit(None, pl.String).alias(name) for name, kind in schema.items() if not can_cross(kind)
+    )
+    with translate_spark_errors("Handing the frame to Spark"):
+        crossed = encode_frame(plain).to_arrow(compat_level=pl.CompatLevel.oldest())
+        return session.createDataFrame(_to_small_strings(crossed)), [*schema.items()]
+
+
+def _open_jdbc(session: Any, source: Source) -> Any:
+    url = expand_environment(str(source.url))
+    if not url.startswith(JDBC_PREFIX):
+        raise SourceError(
+            "The engine spark reads databases by JDBC.",
+            attempt=f'url = "{JDBC_PREFIX}postgresql://host/name" with a driver in spark.jars, or --engine stream.',
+        )
+    request = {"query": source.query} if source.query is not None else {"dbtable": source.table}
+    if None in request.values():
+        raise SourceError("The source names a database, and neither a table nor a query.", attempt='table = "people".')
+    with translate_spark_errors("Opening the database"):
+        return session.read.format("jdbc").options(url=url, **request).load()
+
+
+def _scan_files(session: Any, source: Source, ship: bool) -> SparkRows:
+    """Scan the files that the local engine would read, in the way that it reads them."""
+    if source.path is None:
+        raise SourceError("The job names no source.", attempt="a path or a table in [source], or frame=.")
+    files = resolve_files(source.path)
+    if files.suffix in CSV_SUFFIXES:
+        return scan_csv_files(session, source, files, ship)
+    if files.suffix in PARQUET_SUFFIXES:
+        return scan_parquet_files(session, source, files, ship)
+    raise SourceError(
+        f"{source.path} is of a kind that Spark does not read here.",
+        attempt="Parquet files, or CSV files, or --engine stream.",
     )
 
 
@@ -161,29 +197,16 @@ def _build_read_schema(files: FileSet, schema: Mapping[str, pl.DataType]) -> Any
     )
 
 
-def _to_spark_type(kind: pl.DataType, is_int96: bool) -> Any:
-    from pyspark.sql import types
+def _select_known(frame: Any, names: list[str]) -> Any:
+    """Select the known columns in their order; those that Spark does not read are null."""
+    from pyspark.sql import functions as f
 
-    from reticent.engines.spark.conversion import build_spark_schema
-
-    if not isinstance(kind, pl.Datetime):
-        return build_spark_schema([to_crossing_type(kind)]).fields[0].dataType
-    if kind.time_unit == "ns" and not is_int96:
-        return types.LongType()
-    return types.TimestampType() if kind.time_zone or is_int96 else types.TimestampNTZType()
-
-
-def _find_int96_columns(files: FileSet) -> set[str]:
-    """Find columns of moments in 96 bits, which Spark takes for moments of a zone."""
-    from pyarrow import parquet
-
-    schema = parquet.read_schema(files.paths[0])
-    parquet_schema = parquet.ParquetFile(files.paths[0]).schema
-    return {
-        parquet_schema.column(position).name
-        for position in range(len(schema))
-        if parquet_schema.column(position).physical_type == "INT96"
-    }
+    number_of_name = {name: f"c{position}" for position, name in enumerate(frame.columns)}
+    numbered = frame.toDF(*number_columns(len(number_of_name)))
+    nothing = f.lit(None).cast("string")
+    return numbered.select([f.col(number_of_name[name]) if name in number_of_name else nothing for name in names]).toDF(
+        *number_columns(len(names))
+    )
 
 
 def _group_files(paths: list[Path], tasks: int) -> list[list[str]]:
@@ -216,25 +239,6 @@ def _read_frames(source: Source, names: list[str], places: list[int]) -> Iterato
     return sources.iterate_batches(selected, "Reading the rows", SENT_ROWS)
 
 
-def _number_frame_columns(frame: Any) -> tuple[Any, ColumnTypes]:
-    """Rename a Spark frame's columns to numbers; repeated names are refused where they are used."""
-    return frame.toDF(*number_columns(len(frame.columns))), [
-        *zip(frame.columns, read_polars_schema(frame).values(), strict=True)
-    ]
-
-
-def _send_frame(session: Any, lazy: pl.LazyFrame) -> tuple[Any, ColumnTypes]:
-    """Send a frame of this process to Spark."""
-    rows = sources.collect_frame(lazy, "Reading the frame")
-    schema = dict(rows.schema)
-    plain = rows.with_columns(
-        pl.lit(None, pl.String).alias(name) for name, kind in schema.items() if not can_cross(kind)
-    )
-    with translate_spark_errors("Handing the frame to Spark"):
-        crossed = encode_frame(plain).to_arrow(compat_level=pl.CompatLevel.oldest())
-        return session.createDataFrame(_to_small_strings(crossed)), [*schema.items()]
-
-
 def _to_small_strings(table: Any) -> Any:
     import pyarrow as pa
 
@@ -242,30 +246,26 @@ def _to_small_strings(table: Any) -> Any:
     return table.cast(pa.schema(fields))
 
 
-def _open_jdbc(session: Any, source: Source) -> Any:
-    url = expand_environment(str(source.url))
-    if not url.startswith(JDBC_PREFIX):
-        raise SourceError(
-            "The engine spark reads databases by JDBC.",
-            attempt=f'url = "{JDBC_PREFIX}postgresql://host/name" with a driver in spark.jars, or --engine stream.',
-        )
-    request = {"query": source.query} if source.query is not None else {"dbtable": source.table}
-    if None in request.values():
-        raise SourceError("The source names a database, and neither a table nor a query.", attempt='table = "people".')
-    with translate_spark_errors("Opening the database"):
-        return session.read.format("jdbc").options(url=url, **request).load()
+def _find_int96_columns(files: FileSet) -> set[str]:
+    """Find columns of moments in 96 bits, which Spark takes for moments of a zone."""
+    from pyarrow import parquet
+
+    schema = parquet.read_schema(files.paths[0])
+    parquet_schema = parquet.ParquetFile(files.paths[0]).schema
+    return {
+        parquet_schema.column(position).name
+        for position in range(len(schema))
+        if parquet_schema.column(position).physical_type == "INT96"
+    }
 
 
-def _scan_files(session: Any, source: Source, ship: bool) -> SparkRows:
-    """Scan the files that the local engine would read, in the way that it reads them."""
-    if source.path is None:
-        raise SourceError("The job names no source.", attempt="a path or a table in [source], or frame=.")
-    files = resolve_files(source.path)
-    if files.suffix in CSV_SUFFIXES:
-        return scan_csv_files(session, source, files, ship)
-    if files.suffix in PARQUET_SUFFIXES:
-        return scan_parquet_files(session, source, files, ship)
-    raise SourceError(
-        f"{source.path} is of a kind that Spark does not read here.",
-        attempt="Parquet files, or CSV files, or --engine stream.",
-    )
+def _to_spark_type(kind: pl.DataType, is_int96: bool) -> Any:
+    from pyspark.sql import types
+
+    from reticent.engines.spark.conversion import build_spark_schema
+
+    if not isinstance(kind, pl.Datetime):
+        return build_spark_schema([to_crossing_type(kind)]).fields[0].dataType
+    if kind.time_unit == "ns" and not is_int96:
+        return types.LongType()
+    return types.TimestampType() if kind.time_zone or is_int96 else types.TimestampNTZType()

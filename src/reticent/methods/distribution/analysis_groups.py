@@ -33,6 +33,9 @@ from reticent.models.promise import Promises
 from reticent.randomness import Random
 from reticent.recipe.aggregate_bounds import IntervalCounts, compute_bounds
 
+WORKLOAD_QUERIES = 60
+DEFAULT_SUBGROUP_SIZE = 50  # for categories, on which no average is asked
+
 
 @dataclass(frozen=True, eq=False)
 class CellGrouping:
@@ -71,41 +74,6 @@ def group_cells(cells: Cells, group_by: Any, k: int | None, rng: Random) -> Cell
     return CellGrouping(group.reshape(-1), names)
 
 
-def _divide_column(domain: Domain, codes: np.ndarray, edges: Sequence[Any]) -> tuple[np.ndarray, list[str]]:
-    """Return the part of each cell, and the names of parts: a value, or a band of numbers from an edge up to the next."""
-    if not edges:
-        return codes.astype(np.int64), [*domain.texts, "missing"]
-    positions = getattr(domain, "positions", None)
-    if positions is None or getattr(domain, "kind", "") != "numeric":
-        raise JobError(
-            f"distribution: bands are of numbers, and {domain.name!r} has none.",
-            attempt=f"group_by = [{domain.name!r}].",
-        )
-    ends = [float(edge) for edge in edges]
-    if ends != sorted(set(ends)):
-        raise JobError(
-            f"distribution: the bands of {domain.name!r} must ascend.", attempt="edges such as [18, 40, 65]."
-        )
-    edge_texts = [f"{end:g}" for end in ends]
-    names = [
-        f"below {edge_texts[0]}",
-        *(f"{a} to {b}" for a, b in pairwise(edge_texts)),
-        f"{edge_texts[-1]} and above",
-        "missing",
-    ]
-    band = np.append(np.searchsorted(ends, positions, side="right"), len(ends) + 1)
-    return band[codes], names
-
-
-def _group_by_mondrian(cells: Cells, k: int, rng: Random) -> CellGrouping:
-    recipe = Mondrian().plan(cells, Promises.from_iterable([KAnonymity(k)]), rng)
-    of_cell = np.zeros(len(cells), np.int64)
-    of_cell[recipe.cell] = recipe.group
-    _, of_cell = np.unique(of_cell, return_inverse=True)
-    of_cell = of_cell.reshape(-1)
-    return CellGrouping(of_cell, tuple(f"group {number}" for number in range(int(of_cell.max()) + 1)))
-
-
 def number_combinations(cells: Cells) -> np.ndarray:
     """Number each cell's combination of quasi-identifiers; cells are in their order."""
     codes = cells.codes
@@ -142,10 +110,6 @@ def divide_groups(cells: Cells, group: np.ndarray, within: str, size: int | None
     return subgroup[combination], pairs // (int(pieces.max()) + 1)
 
 
-WORKLOAD_QUERIES = 60
-DEFAULT_SUBGROUP_SIZE = 50  # for categories, on which no average is asked
-
-
 def choose_subgroup_size(
     cells: Cells,
     group: np.ndarray,
@@ -171,6 +135,41 @@ def choose_subgroup_size(
             cells, of, generalize_groups(group_values, tree, weights), tree, values, queries
         )
     return min(widths, key=lambda candidate: (widths[candidate], candidate))
+
+
+def _group_by_mondrian(cells: Cells, k: int, rng: Random) -> CellGrouping:
+    recipe = Mondrian().plan(cells, Promises.from_iterable([KAnonymity(k)]), rng)
+    of_cell = np.zeros(len(cells), np.int64)
+    of_cell[recipe.cell] = recipe.group
+    _, of_cell = np.unique(of_cell, return_inverse=True)
+    of_cell = of_cell.reshape(-1)
+    return CellGrouping(of_cell, tuple(f"group {number}" for number in range(int(of_cell.max()) + 1)))
+
+
+def _divide_column(domain: Domain, codes: np.ndarray, edges: Sequence[Any]) -> tuple[np.ndarray, list[str]]:
+    """Return the part of each cell, and the names of parts: a value, or a band of numbers from an edge up to the next."""
+    if not edges:
+        return codes.astype(np.int64), [*domain.texts, "missing"]
+    positions = getattr(domain, "positions", None)
+    if positions is None or getattr(domain, "kind", "") != "numeric":
+        raise JobError(
+            f"distribution: bands are of numbers, and {domain.name!r} has none.",
+            attempt=f"group_by = [{domain.name!r}].",
+        )
+    ends = [float(edge) for edge in edges]
+    if ends != sorted(set(ends)):
+        raise JobError(
+            f"distribution: the bands of {domain.name!r} must ascend.", attempt="edges such as [18, 40, 65]."
+        )
+    edge_texts = [f"{end:g}" for end in ends]
+    names = [
+        f"below {edge_texts[0]}",
+        *(f"{a} to {b}" for a, b in pairwise(edge_texts)),
+        f"{edge_texts[-1]} and above",
+        "missing",
+    ]
+    band = np.append(np.searchsorted(ends, positions, side="right"), len(ends) + 1)
+    return band[codes], names
 
 
 def _draw_range_queries(

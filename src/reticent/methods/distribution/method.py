@@ -141,6 +141,15 @@ class Distribution(Method):
         return np.concatenate(entries)
 
 
+def _group_equal_targets(wants: list[Any]) -> list[tuple[int, np.ndarray]]:
+    """List the groups that share a target (the same masses), with the first of each."""
+    keys = [(want.masses.tobytes(), str(want.keeping)) for want in wants]
+    first: dict[Any, list[int]] = {}
+    for index, key in enumerate(keys):
+        first.setdefault(key, []).append(index)
+    return [(members[0], np.array(members)) for members in first.values()]
+
+
 def _make_verified_parameters(tree: ValueTree, weights: np.ndarray, entries: np.ndarray) -> dict[str, np.ndarray]:
     """Make the parameters that the promise verifies."""
     group, node, count = entries.T
@@ -185,12 +194,3 @@ def _build_recipe(
 
 def _renumber_groups(entries: np.ndarray, groups: np.ndarray) -> np.ndarray:
     return np.column_stack([groups[entries[:, 0]], entries[:, 1:]])
-
-
-def _group_equal_targets(wants: list[Any]) -> list[tuple[int, np.ndarray]]:
-    """List the groups that share a target (the same masses), with the first of each."""
-    keys = [(want.masses.tobytes(), str(want.keeping)) for want in wants]
-    first: dict[Any, list[int]] = {}
-    for index, key in enumerate(keys):
-        first.setdefault(key, []).append(index)
-    return [(members[0], np.array(members)) for members in first.values()]

@@ -34,6 +34,13 @@ from reticent.models.p_privacy import NEAREST_MODEL_PARAMETERS, PPrivacy
 from reticent.models.rational_bounds import enclose_log, is_at_most_log, parse_fraction
 
 Shares = list[Fraction]
+CHUNK_TRIED_WEIGHTS = 1 << 20  # weights that are tried together
+MAX_TRIED_BLOCK = 32
+DISTANCE_ROUNDING = 1e-7  # doubles add up a distance to much less than this: sums of at most 2^20 leaves, each a product of its depth's splits
+MAX_SIBLING_WEIGHTS = 1024  # sum of the weights of siblings that is tried; beyond it they stay exact
+CURVE_SCALE = 10**9  # what the densest value of a curve weighs
+MAX_MASS = 1 << 40
+ROUNDING_SLACK = Fraction(1, 10**6)
 
 
 def find_nearest_distribution(promise: Mapping[str, Any], own: Sequence[int], overall: Sequence[int]) -> Shares:
@@ -102,6 +109,128 @@ def compute_distribution_distance(promise: Mapping[str, Any], shares: Shares, re
     return total / (len(shares) - 1)
 
 
+def compute_exact_weights(tree: ValueTree, masses: np.ndarray) -> np.ndarray:
+    return tree.reduce_masses(tree.sum_below(masses))
+
+
+def generate_rounded_weights(
+    tree: ValueTree, masses: np.ndarray, observed: np.ndarray, distance: Fraction
+) -> Iterator[np.ndarray]:
+    """Yield the weights by each way to hand out the distance, if they are within it."""
+    below = tree.sum_below(masses)
+    inner = tree.children > 0
+    share = below / below[0]
+    levels = int(tree.depth.max())
+    depth = tree.depth
+    total_distance = float(distance) * (1 - 1e-9)
+    with np.errstate(divide="ignore"):
+        by_node = np.minimum(total_distance / inner.sum() / share, 1.0)
+    even = np.full(len(tree), total_distance / levels)
+    halves = total_distance / 2.0 ** (depth + 1)
+    rising = total_distance * 2.0 ** (depth - levels)
+    parts = (even, (even + by_node) / 2, by_node, halves, rising)
+    for weights in _round_weights_within(tree, below, tree.sum_below(observed.astype(np.int64)) > 0, parts):
+        if is_within_distance(tree, weights, masses, distance):
+            yield weights
+
+
+def compute_weight_shares(tree: ValueTree, weights: np.ndarray) -> list[Fraction]:
+    """Compute the distribution over the domain that the weights stand for."""
+    parts = np.bincount(tree.parent[1:], weights=weights[1:], minlength=len(tree)).astype(np.int64).tolist()
+    node_shares = [Fraction(1)] * len(tree)
+    parent = tree.parent.tolist()
+    weight_list = weights.tolist()
+    for node in range(1, len(tree)):
+        node_shares[node] = (
+            node_shares[parent[node]] * Fraction(weight_list[node], parts[parent[node]])
+            if weight_list[node]
+            else Fraction(0)
+        )
+    return [node_shares[node] for node in tree.leaf.tolist()]
+
+
+def is_within_distance(tree: ValueTree, weights: np.ndarray, masses: np.ndarray, distance: Fraction) -> bool:
+    """Tell whether the weights' distribution is within a distance of that of the masses: by doubles if they decide, else exactly."""
+    parts = np.bincount(tree.parent[1:], weights=weights[1:], minlength=len(tree))
+    node_shares = np.ones(len(tree))
+    for depth in range(1, int(tree.depth.max()) + 1):
+        nodes = np.flatnonzero(tree.depth == depth)
+        above = tree.parent[nodes]
+        node_shares[nodes] = np.where(
+            weights[nodes] > 0, node_shares[above] * weights[nodes] / np.maximum(parts[above], 1), 0.0
+        )
+    roughly = float(np.abs(node_shares[tree.leaf] - masses / masses.sum()).sum() / 2)
+    if abs(roughly - float(distance)) > DISTANCE_ROUNDING:
+        return roughly < float(distance)
+    return compute_total_variation(tree, weights, masses) <= distance
+
+
+def compute_total_variation(tree: ValueTree, weights: np.ndarray, masses: np.ndarray) -> Fraction:
+    """Compute the total variation between the weights' distribution and that of the masses, exactly."""
+    total = int(masses.sum())
+    used = compute_weight_shares(tree, weights)
+    return sum((abs(p - Fraction(int(m), total)) for p, m in zip(used, masses.tolist(), strict=True)), Fraction(0)) / 2
+
+
+@dataclass(frozen=True, eq=False)
+class TargetMasses:
+    """Masses of a target, whether the job declares them, and the classic promise that they keep when rounded."""
+
+    masses: np.ndarray
+    declared: bool
+    keeping: Mapping[str, Any] | None = None
+
+
+def compute_target_masses(
+    promise: PPrivacy, values: ValueDomain, own: np.ndarray, names: Sequence[str]
+) -> list[TargetMasses]:
+    """Compute the masses of each group; `own` are (groups, values) counts."""
+    target = promise.target
+    overall = own.sum(axis=0)
+    if not (isinstance(target, Mapping) and "groups" in target):
+        return [_compute_group_masses(target, values, own[group], overall) for group in range(len(own))]
+    listed = target["groups"]
+    extra = sorted(set(listed) - set(names))
+    lacking = sorted(set(names) - set(listed))
+    if extra or lacking:
+        raise JobError(
+            f"The target names {pluralize(len(extra), 'group')} that the data lacks, and lacks {len(lacking)} of the data's {len(names)}.",
+            why="A group is named by its values, such as North, or North / F where two columns make it; bands print as 18 to 40.",
+            attempt="a target for each group that occurs, and for no other.",
+        )
+    return [_compute_group_masses(listed[name], values, own[group], overall) for group, name in enumerate(names)]
+
+
+def choose_weights(
+    want: TargetMasses,
+    promise: PPrivacy,
+    tree: ValueTree,
+    group_values: GroupValues,
+    observed: np.ndarray,
+    overall: np.ndarray,
+) -> np.ndarray:
+    """Choose the weights that are used, promised and published: exact, or the rounding with the least sum of ranges."""
+    exactly = compute_exact_weights(tree, want.masses)
+    if promise.exact:
+        return exactly
+    rounded = [
+        weights
+        for weights in generate_rounded_weights(tree, want.masses, observed, promise.distance)
+        if _still_keeps_promise(want, tree, weights, overall)
+    ]
+    tried = [*rounded, exactly] if want.declared or not rounded else rounded
+    costs = [sum_ranges(generalize_groups(group_values, tree, weights), tree) for weights in tried]
+    best = tried[int(np.argmin(costs))]
+    if not _still_keeps_promise(want, tree, best, overall):
+        raise InternalError("A target does not keep the promise that it is the nearest to.")
+    return best
+
+
+def _to_shares(counts: Sequence[int]) -> Shares:
+    total = sum(counts)
+    return [Fraction(int(count), int(total)) for count in counts]
+
+
 def _fit_under_caps(own: Shares, limits: Shares) -> Shares:
     """Compute min(cap, lambda own) with the lambda that makes it a distribution; the rest goes to values the group lacks."""
     if sum(limits) < 1:
@@ -128,42 +257,6 @@ def _fit_under_caps(own: Shares, limits: Shares) -> Shares:
         if remaining
         else fitted
     )
-
-
-def _to_shares(counts: Sequence[int]) -> Shares:
-    total = sum(counts)
-    return [Fraction(int(count), int(total)) for count in counts]
-
-
-CHUNK_TRIED_WEIGHTS = 1 << 20  # weights that are tried together
-MAX_TRIED_BLOCK = 32
-DISTANCE_ROUNDING = 1e-7  # doubles add up a distance to much less than this: sums of at most 2^20 leaves, each a product of its depth's splits
-MAX_SIBLING_WEIGHTS = 1024  # sum of the weights of siblings that is tried; beyond it they stay exact
-
-
-def compute_exact_weights(tree: ValueTree, masses: np.ndarray) -> np.ndarray:
-    return tree.reduce_masses(tree.sum_below(masses))
-
-
-def generate_rounded_weights(
-    tree: ValueTree, masses: np.ndarray, observed: np.ndarray, distance: Fraction
-) -> Iterator[np.ndarray]:
-    """Yield the weights by each way to hand out the distance, if they are within it."""
-    below = tree.sum_below(masses)
-    inner = tree.children > 0
-    share = below / below[0]
-    levels = int(tree.depth.max())
-    depth = tree.depth
-    total_distance = float(distance) * (1 - 1e-9)
-    with np.errstate(divide="ignore"):
-        by_node = np.minimum(total_distance / inner.sum() / share, 1.0)
-    even = np.full(len(tree), total_distance / levels)
-    halves = total_distance / 2.0 ** (depth + 1)
-    rising = total_distance * 2.0 ** (depth - levels)
-    parts = (even, (even + by_node) / 2, by_node, halves, rising)
-    for weights in _round_weights_within(tree, below, tree.sum_below(observed.astype(np.int64)) > 0, parts):
-        if is_within_distance(tree, weights, masses, distance):
-            yield weights
 
 
 def _round_weights_within(
@@ -209,78 +302,6 @@ def _round_weights_within(
     return [tree.reduce_masses(weights) for weights in weights_by_part]
 
 
-def compute_weight_shares(tree: ValueTree, weights: np.ndarray) -> list[Fraction]:
-    """Compute the distribution over the domain that the weights stand for."""
-    parts = np.bincount(tree.parent[1:], weights=weights[1:], minlength=len(tree)).astype(np.int64).tolist()
-    node_shares = [Fraction(1)] * len(tree)
-    parent = tree.parent.tolist()
-    weight_list = weights.tolist()
-    for node in range(1, len(tree)):
-        node_shares[node] = (
-            node_shares[parent[node]] * Fraction(weight_list[node], parts[parent[node]])
-            if weight_list[node]
-            else Fraction(0)
-        )
-    return [node_shares[node] for node in tree.leaf.tolist()]
-
-
-def is_within_distance(tree: ValueTree, weights: np.ndarray, masses: np.ndarray, distance: Fraction) -> bool:
-    """Tell whether the weights' distribution is within a distance of that of the masses: by doubles if they decide, else exactly."""
-    parts = np.bincount(tree.parent[1:], weights=weights[1:], minlength=len(tree))
-    node_shares = np.ones(len(tree))
-    for depth in range(1, int(tree.depth.max()) + 1):
-        nodes = np.flatnonzero(tree.depth == depth)
-        above = tree.parent[nodes]
-        node_shares[nodes] = np.where(
-            weights[nodes] > 0, node_shares[above] * weights[nodes] / np.maximum(parts[above], 1), 0.0
-        )
-    roughly = float(np.abs(node_shares[tree.leaf] - masses / masses.sum()).sum() / 2)
-    if abs(roughly - float(distance)) > DISTANCE_ROUNDING:
-        return roughly < float(distance)
-    return compute_total_variation(tree, weights, masses) <= distance
-
-
-def compute_total_variation(tree: ValueTree, weights: np.ndarray, masses: np.ndarray) -> Fraction:
-    """Compute the total variation between the weights' distribution and that of the masses, exactly."""
-    total = int(masses.sum())
-    used = compute_weight_shares(tree, weights)
-    return sum((abs(p - Fraction(int(m), total)) for p, m in zip(used, masses.tolist(), strict=True)), Fraction(0)) / 2
-
-
-CURVE_SCALE = 10**9  # what the densest value of a curve weighs
-MAX_MASS = 1 << 40
-ROUNDING_SLACK = Fraction(1, 10**6)
-
-
-@dataclass(frozen=True, eq=False)
-class TargetMasses:
-    """Masses of a target, whether the job declares them, and the classic promise that they keep when rounded."""
-
-    masses: np.ndarray
-    declared: bool
-    keeping: Mapping[str, Any] | None = None
-
-
-def compute_target_masses(
-    promise: PPrivacy, values: ValueDomain, own: np.ndarray, names: Sequence[str]
-) -> list[TargetMasses]:
-    """Compute the masses of each group; `own` are (groups, values) counts."""
-    target = promise.target
-    overall = own.sum(axis=0)
-    if not (isinstance(target, Mapping) and "groups" in target):
-        return [_compute_group_masses(target, values, own[group], overall) for group in range(len(own))]
-    listed = target["groups"]
-    extra = sorted(set(listed) - set(names))
-    lacking = sorted(set(names) - set(listed))
-    if extra or lacking:
-        raise JobError(
-            f"The target names {pluralize(len(extra), 'group')} that the data lacks, and lacks {len(lacking)} of the data's {len(names)}.",
-            why="A group is named by its values, such as North, or North / F where two columns make it; bands print as 18 to 40.",
-            attempt="a target for each group that occurs, and for no other.",
-        )
-    return [_compute_group_masses(listed[name], values, own[group], overall) for group, name in enumerate(names)]
-
-
 def _compute_group_masses(target: Any, values: ValueDomain, own: np.ndarray, overall: np.ndarray) -> TargetMasses:
     """Compute the masses of one group, which holds `own` of each value."""
     kind: str = target if isinstance(target, str) else next(iter(target))
@@ -309,6 +330,12 @@ def _compute_group_masses(target: Any, values: ValueDomain, own: np.ndarray, ove
     return TargetMasses(np.asarray(masses, np.int64), kind not in ("source", "group", "nearest"), keeping)
 
 
+def _still_keeps_promise(want: TargetMasses, tree: ValueTree, weights: np.ndarray, overall: np.ndarray) -> bool:
+    return want.keeping is None or keeps_classic_promise(
+        want.keeping, compute_weight_shares(tree, weights), overall.tolist()
+    )
+
+
 def _compute_nearest_masses(promise: Mapping[str, Any], own: list[int], overall: list[int]) -> np.ndarray:
     """Compute whole numbers in the ratio of the nearest distribution.
 
@@ -323,6 +350,22 @@ def _compute_nearest_masses(promise: Mapping[str, Any], own: list[int], overall:
     return _to_whole_masses(
         find_nearest_distribution({**promise, name: parse_fraction(promise[name], name) * hair}, own, overall)
     )
+
+
+def _compute_listed_masses(target: Any, values: ValueDomain) -> np.ndarray:
+    listed = find_listed_weights(target) or {}
+    keys: list[Any] = list(values.texts) if values.units is None else [Fraction(text) for text in values.texts]
+    try:
+        weight_of = listed if values.units is None else {Fraction(text): weight for text, weight in listed.items()}
+    except ValueError:
+        raise JobError(f"A target over {values.name!r} lists a value that is no number.") from None
+    unknown = len(set(weight_of) - set(keys))
+    if unknown:
+        raise JobError(
+            f"The target lists {pluralize(unknown, 'value')} that the domain of {values.name!r} lacks.",
+            attempt="values of the domain, or domain = [least, greatest, step] that holds them.",
+        )
+    return _to_whole_masses([weight_of.get(key, Fraction(0)) for key in keys])
 
 
 def _compute_curve_masses(kind: str, parameters: Mapping[str, Any], values: ValueDomain) -> np.ndarray:
@@ -355,22 +398,6 @@ def _compute_curve_masses(kind: str, parameters: Mapping[str, Any], values: Valu
     return np.maximum(np.round(density / peak * CURVE_SCALE), 1).astype(np.int64)
 
 
-def _compute_listed_masses(target: Any, values: ValueDomain) -> np.ndarray:
-    listed = find_listed_weights(target) or {}
-    keys: list[Any] = list(values.texts) if values.units is None else [Fraction(text) for text in values.texts]
-    try:
-        weight_of = listed if values.units is None else {Fraction(text): weight for text, weight in listed.items()}
-    except ValueError:
-        raise JobError(f"A target over {values.name!r} lists a value that is no number.") from None
-    unknown = len(set(weight_of) - set(keys))
-    if unknown:
-        raise JobError(
-            f"The target lists {pluralize(unknown, 'value')} that the domain of {values.name!r} lacks.",
-            attempt="values of the domain, or domain = [least, greatest, step] that holds them.",
-        )
-    return _to_whole_masses([weight_of.get(key, Fraction(0)) for key in keys])
-
-
 def _to_whole_masses(weights: Sequence[Fraction]) -> np.ndarray:
     """Scale weights to whole numbers: exact where that takes numbers below 2^40, else rounded to within 2^-40, none to 0."""
     unit = find_common_denominator(weights)
@@ -378,34 +405,3 @@ def _to_whole_masses(weights: Sequence[Fraction]) -> np.ndarray:
     if unit * total < MAX_MASS:
         return np.array([int(weight * unit) for weight in weights], np.int64)
     return np.array([max(int(weight * MAX_MASS / total), 1) if weight else 0 for weight in weights], np.int64)
-
-
-def choose_weights(
-    want: TargetMasses,
-    promise: PPrivacy,
-    tree: ValueTree,
-    group_values: GroupValues,
-    observed: np.ndarray,
-    overall: np.ndarray,
-) -> np.ndarray:
-    """Choose the weights that are used, promised and published: exact, or the rounding with the least sum of ranges."""
-    exactly = compute_exact_weights(tree, want.masses)
-    if promise.exact:
-        return exactly
-    rounded = [
-        weights
-        for weights in generate_rounded_weights(tree, want.masses, observed, promise.distance)
-        if _still_keeps_promise(want, tree, weights, overall)
-    ]
-    tried = [*rounded, exactly] if want.declared or not rounded else rounded
-    costs = [sum_ranges(generalize_groups(group_values, tree, weights), tree) for weights in tried]
-    best = tried[int(np.argmin(costs))]
-    if not _still_keeps_promise(want, tree, best, overall):
-        raise InternalError("A target does not keep the promise that it is the nearest to.")
-    return best
-
-
-def _still_keeps_promise(want: TargetMasses, tree: ValueTree, weights: np.ndarray, overall: np.ndarray) -> bool:
-    return want.keeping is None or keeps_classic_promise(
-        want.keeping, compute_weight_shares(tree, weights), overall.tolist()
-    )

@@ -31,6 +31,9 @@ from reticent.limits import read_text_file, require_moderate_number
 from reticent.models.p_privacy import PPrivacy
 from reticent.models.rational_bounds import parse_fraction
 
+MAX_DOMAIN_VALUES = 1 << 16  # values that a tree bears
+MAX_FRACTION_DIGITS = 9
+
 
 @dataclass(frozen=True, eq=False)
 class ValueTree:
@@ -130,18 +133,6 @@ def build_hierarchy_tree(hierarchy: Hierarchy, positions: np.ndarray | None) -> 
     return _build_tree([order[node] for node in level], [number.get(parents[node], -1) for node in level], positions)
 
 
-def _build_tree(spans: Sequence[tuple[int, int]], parent: Sequence[int], positions: np.ndarray | None) -> ValueTree:
-    """Ranges: greatest less least for numbers; for categories the number of values (footnote 3), 0 for a single one."""
-    first, last = np.array(spans, np.int64).T
-    size = (last - first + 1).astype(np.float64)
-    ranges = np.where(size > 1, size, 0.0) if positions is None else positions[last] - positions[first]
-    return ValueTree(first.copy(), last.copy(), np.array(parent, np.int64), np.ascontiguousarray(ranges, np.float64))
-
-
-MAX_DOMAIN_VALUES = 1 << 16  # values that a tree bears
-MAX_FRACTION_DIGITS = 9
-
-
 @dataclass(frozen=True, eq=False)
 class ValueDomain:
     """The values of a domain.
@@ -201,129 +192,6 @@ def make_value_domain(cells: Cells, promise: PPrivacy) -> ValueDomain:
     return _build_checked_domain(domain, totals, texts, units, scale, hierarchy)
 
 
-def _require_single_column(cells: Cells) -> Domain:
-    if len(cells.sensitive) != 1:
-        raise JobError(
-            f"distribution transforms one sensitive column; the job declares {len(cells.sensitive)}.",
-            attempt='method = "mondrian" for several.',
-        )
-    domain = cells.sensitive[0]
-    if domain.null and cells.totals(0)[domain.null_code]:
-        raise ColumnError(
-            f"The sensitive column {domain.name!r} is missing in {pluralize(int(cells.totals(0)[domain.null_code]), 'row')}.",
-            why="A missing value has no place in a target distribution.",
-            attempt="withholding these rows, or giving them a value of their own.",
-        )
-    return domain
-
-
-def _list_occurring_values(domain: Domain, totals: np.ndarray) -> list[str]:
-    return [text for text, count in zip(domain.texts, totals.tolist(), strict=False) if count]
-
-
-def _list_categories(domain: Domain, totals: np.ndarray, promise: PPrivacy) -> list[str]:
-    """List a target's own values, in its order, or the values that are published."""
-    listed = find_listed_weights(promise.target)
-    return _list_occurring_values(domain, totals) if listed is None else list(listed)
-
-
-def _list_numbers(domain: Domain, totals: np.ndarray, promise: PPrivacy) -> list[str]:
-    """List the declared grid, a target's own values, or the values that are published."""
-    if promise.domain is not None:
-        lowest, greatest, step = promise.domain
-        size = int((greatest - lowest) / step) + 1
-        if size > MAX_DOMAIN_VALUES:
-            raise _make_too_many_error(domain.name, size)
-        is_integer = domain.dtype.startswith(("Int", "UInt"))
-        return [_format_number(lowest + step * i, is_integer) for i in range(size)]
-    listed = find_listed_weights(promise.target)
-    occurring = _list_occurring_values(domain, totals)
-    if listed is None:
-        return occurring
-    is_integer = domain.dtype.startswith(("Int", "UInt"))
-    return [
-        _format_number(value, is_integer)
-        for value in sorted({parse_fraction(text, "a value of the target") for text in listed})
-    ]
-
-
-def _format_number(value: Fraction, is_integer: bool) -> str:
-    return str(int(value)) if is_integer and is_whole(value) else str(float(value))
-
-
-def _convert_to_units(name: str, texts: Sequence[str], rows: int) -> tuple[np.ndarray, int]:
-    """Convert numbers to whole multiples of a decimal unit: sums of them are exact."""
-    decimals = [Decimal(text) for text in texts]
-    digits = max((max(-int(value.normalize().as_tuple().exponent), 0) for value in decimals), default=0)
-    if digits > MAX_FRACTION_DIGITS:
-        raise _make_too_many_error(name, len(texts), fine=True)
-    units = [int(value.scaleb(digits)) for value in decimals]
-    if max(map(abs, units), default=0) * 4 * rows >= 1 << 62:
-        raise ColumnError(
-            f"Sums of the sensitive column {name!r} do not fit 64 bits.",
-            why=f"Its numbers are whole multiples of 1/{10**digits:,}, and there are {rows:,} rows.",
-            attempt="a coarser unit: thousands instead of ones, or fewer digits after the point.",
-        )
-    return np.array(units, np.int64), 10**digits
-
-
-def _make_too_many_error(name: str, size: int, *, fine: bool = False) -> ColumnError:
-    why = (
-        f"Its numbers have more than {MAX_FRACTION_DIGITS} digits after the point."
-        if fine
-        else f"It has {size:,} different values; a tree bears {MAX_DOMAIN_VALUES:,}."
-    )
-    return ColumnError(
-        f"The sensitive column {name!r} is too fine for a target distribution.",
-        why=why,
-        attempt="rounding it to a grid first, such as whole hundreds, and domain = [least, greatest, step].",
-    )
-
-
-def _build_checked_domain(
-    domain: Domain,
-    totals: np.ndarray,
-    texts: Sequence[str],
-    units: np.ndarray | None,
-    scale: int,
-    hierarchy: Hierarchy | None,
-) -> ValueDomain:
-    if len(texts) > MAX_DOMAIN_VALUES:
-        raise _make_too_many_error(domain.name, len(texts))
-    if len(texts) < 2:
-        raise JobError(
-            f"The sensitive column {domain.name!r} has one value: there is nothing to hide.",
-            attempt="a column with two values or more.",
-        )
-    _require_publishable_values(domain, texts)
-    keys = texts if units is None else [Fraction(text) for text in texts]
-    places = {key: place for place, key in enumerate(keys)}
-    mine = domain.texts if units is None else [Fraction(text) for text in domain.texts]
-    of_code = np.array([places.get(key, -1) for key in mine], np.int64)
-    outside = int(((of_code < 0) & (totals[: len(of_code)] > 0)).sum())
-    if outside:
-        raise ColumnError(
-            f"The sensitive column {domain.name!r} has {pluralize(outside, 'value')} outside the target's domain.",
-            why="What a person has must be something that may be believed of them.",
-            attempt="domain = [least, greatest, step] that holds them, or a target that lists them.",
-        )
-    return ValueDomain(domain.name, tuple(texts), of_code, units, scale, hierarchy)
-
-
-def _require_publishable_values(domain: Domain, texts: Sequence[str]) -> None:
-    """Require that every value of the domain can be published in the column's own type."""
-    try:
-        fine = parse_texts(list(texts), domain.dtype).null_count() == 0
-    except Exception:  # the libraries' messages quote values
-        fine = False
-    if not fine:
-        raise ColumnError(
-            f"The target's domain has values that the sensitive column {domain.name!r} cannot hold.",
-            why=f"The column's type is {domain.dtype}.",
-            attempt="a grid of values of that type, or a column of a wider one.",
-        )
-
-
 def find_listed_weights(target: Any) -> dict[str, Fraction] | None:
     """Find the values and weights that a target lists itself, in the job or in a file; None where it lists none."""
     if not isinstance(target, Mapping):
@@ -358,6 +226,102 @@ def read_weights(path: str | Path) -> dict[str, Fraction]:
     return weights
 
 
+def _build_tree(spans: Sequence[tuple[int, int]], parent: Sequence[int], positions: np.ndarray | None) -> ValueTree:
+    """Ranges: greatest less least for numbers; for categories the number of values (footnote 3), 0 for a single one."""
+    first, last = np.array(spans, np.int64).T
+    size = (last - first + 1).astype(np.float64)
+    ranges = np.where(size > 1, size, 0.0) if positions is None else positions[last] - positions[first]
+    return ValueTree(first.copy(), last.copy(), np.array(parent, np.int64), np.ascontiguousarray(ranges, np.float64))
+
+
+def _require_single_column(cells: Cells) -> Domain:
+    if len(cells.sensitive) != 1:
+        raise JobError(
+            f"distribution transforms one sensitive column; the job declares {len(cells.sensitive)}.",
+            attempt='method = "mondrian" for several.',
+        )
+    domain = cells.sensitive[0]
+    if domain.null and cells.totals(0)[domain.null_code]:
+        raise ColumnError(
+            f"The sensitive column {domain.name!r} is missing in {pluralize(int(cells.totals(0)[domain.null_code]), 'row')}.",
+            why="A missing value has no place in a target distribution.",
+            attempt="withholding these rows, or giving them a value of their own.",
+        )
+    return domain
+
+
+def _list_categories(domain: Domain, totals: np.ndarray, promise: PPrivacy) -> list[str]:
+    """List a target's own values, in its order, or the values that are published."""
+    listed = find_listed_weights(promise.target)
+    return _list_occurring_values(domain, totals) if listed is None else list(listed)
+
+
+def _build_checked_domain(
+    domain: Domain,
+    totals: np.ndarray,
+    texts: Sequence[str],
+    units: np.ndarray | None,
+    scale: int,
+    hierarchy: Hierarchy | None,
+) -> ValueDomain:
+    if len(texts) > MAX_DOMAIN_VALUES:
+        raise _make_too_many_error(domain.name, len(texts))
+    if len(texts) < 2:
+        raise JobError(
+            f"The sensitive column {domain.name!r} has one value: there is nothing to hide.",
+            attempt="a column with two values or more.",
+        )
+    _require_publishable_values(domain, texts)
+    keys = texts if units is None else [Fraction(text) for text in texts]
+    places = {key: place for place, key in enumerate(keys)}
+    mine = domain.texts if units is None else [Fraction(text) for text in domain.texts]
+    of_code = np.array([places.get(key, -1) for key in mine], np.int64)
+    outside = int(((of_code < 0) & (totals[: len(of_code)] > 0)).sum())
+    if outside:
+        raise ColumnError(
+            f"The sensitive column {domain.name!r} has {pluralize(outside, 'value')} outside the target's domain.",
+            why="What a person has must be something that may be believed of them.",
+            attempt="domain = [least, greatest, step] that holds them, or a target that lists them.",
+        )
+    return ValueDomain(domain.name, tuple(texts), of_code, units, scale, hierarchy)
+
+
+def _list_numbers(domain: Domain, totals: np.ndarray, promise: PPrivacy) -> list[str]:
+    """List the declared grid, a target's own values, or the values that are published."""
+    if promise.domain is not None:
+        lowest, greatest, step = promise.domain
+        size = int((greatest - lowest) / step) + 1
+        if size > MAX_DOMAIN_VALUES:
+            raise _make_too_many_error(domain.name, size)
+        is_integer = domain.dtype.startswith(("Int", "UInt"))
+        return [_format_number(lowest + step * i, is_integer) for i in range(size)]
+    listed = find_listed_weights(promise.target)
+    occurring = _list_occurring_values(domain, totals)
+    if listed is None:
+        return occurring
+    is_integer = domain.dtype.startswith(("Int", "UInt"))
+    return [
+        _format_number(value, is_integer)
+        for value in sorted({parse_fraction(text, "a value of the target") for text in listed})
+    ]
+
+
+def _convert_to_units(name: str, texts: Sequence[str], rows: int) -> tuple[np.ndarray, int]:
+    """Convert numbers to whole multiples of a decimal unit: sums of them are exact."""
+    decimals = [Decimal(text) for text in texts]
+    digits = max((max(-int(value.normalize().as_tuple().exponent), 0) for value in decimals), default=0)
+    if digits > MAX_FRACTION_DIGITS:
+        raise _make_too_many_error(name, len(texts), fine=True)
+    units = [int(value.scaleb(digits)) for value in decimals]
+    if max(map(abs, units), default=0) * 4 * rows >= 1 << 62:
+        raise ColumnError(
+            f"Sums of the sensitive column {name!r} do not fit 64 bits.",
+            why=f"Its numbers are whole multiples of 1/{10**digits:,}, and there are {rows:,} rows.",
+            attempt="a coarser unit: thousands instead of ones, or fewer digits after the point.",
+        )
+    return np.array(units, np.int64), 10**digits
+
+
 def _is_number(text: str) -> bool:
     require_moderate_number(text, "a weight")
     try:
@@ -365,3 +329,38 @@ def _is_number(text: str) -> bool:
     except (ValueError, ZeroDivisionError):
         return False
     return True
+
+
+def _list_occurring_values(domain: Domain, totals: np.ndarray) -> list[str]:
+    return [text for text, count in zip(domain.texts, totals.tolist(), strict=False) if count]
+
+
+def _make_too_many_error(name: str, size: int, *, fine: bool = False) -> ColumnError:
+    why = (
+        f"Its numbers have more than {MAX_FRACTION_DIGITS} digits after the point."
+        if fine
+        else f"It has {size:,} different values; a tree bears {MAX_DOMAIN_VALUES:,}."
+    )
+    return ColumnError(
+        f"The sensitive column {name!r} is too fine for a target distribution.",
+        why=why,
+        attempt="rounding it to a grid first, such as whole hundreds, and domain = [least, greatest, step].",
+    )
+
+
+def _require_publishable_values(domain: Domain, texts: Sequence[str]) -> None:
+    """Require that every value of the domain can be published in the column's own type."""
+    try:
+        fine = parse_texts(list(texts), domain.dtype).null_count() == 0
+    except Exception:  # the libraries' messages quote values
+        fine = False
+    if not fine:
+        raise ColumnError(
+            f"The target's domain has values that the sensitive column {domain.name!r} cannot hold.",
+            why=f"The column's type is {domain.dtype}.",
+            attempt="a grid of values of that type, or a column of a wider one.",
+        )
+
+
+def _format_number(value: Fraction, is_integer: bool) -> str:
+    return str(int(value)) if is_integer and is_whole(value) else str(float(value))

@@ -180,33 +180,6 @@ def make_known_member_nodes(cells: Cells, bound: BoundPromises, promises: Promis
     return nodes
 
 
-def _split_by_null_pattern(single_node: PartitionNodes) -> PartitionNodes:
-    """Sort the single node's atoms by which of their quasi-identifiers are null, and make a node for each pattern."""
-    cells = single_node.cells
-    null = np.array([domain.null_code for domain in cells.quasi])
-    missing = (cells.codes[single_node.first[:-1]] == null) & (null >= 0)
-    if not missing.any():
-        return single_node
-    _, pattern = np.unique(missing, axis=0, return_inverse=True)
-    order = np.argsort(pattern.reshape(-1), kind="stable")
-    start = find_run_starts(pattern.reshape(-1)[order]).astype(np.int64)
-    stop = np.append(start[1:], len(order)).astype(np.int64)
-    return PartitionNodes(
-        cells,
-        single_node.first,
-        single_node.words[order],
-        single_node.atom[order],
-        single_node.count[order],
-        start,
-        stop,
-    )
-
-
-def _make_candidate_groups(cells: Cells, group_of_cell: np.ndarray) -> CandidateGroups:
-    order, offsets = order_rows_by_group(group_of_cell, int(group_of_cell.max(initial=-1)) + 1)
-    return CandidateGroups(cells, order, cells.counts[order], offsets)
-
-
 @dataclass(frozen=True, eq=False)
 class SpanLosses:
     """shape[j] = (kind, begin in value, begin in minima, levels, null code, codes); see the kernel for their meaning."""
@@ -238,19 +211,6 @@ class SpanLosses:
         return box_losses
 
 
-def _tabulate_range(domain: Domain) -> tuple[int, int, np.ndarray, np.ndarray]:
-    codes = np.arange(domain.size)
-    return RANGE_SHAPE, 0, domain.loss(np.zeros_like(codes), codes), np.zeros(0)
-
-
-def _tabulate_tree(domain: TreeDomain, disjoint: bool) -> tuple[int, int, np.ndarray, np.ndarray]:
-    """Losses of the nodes above each leaf by depth, and minima of `split` over 1, 2, 4, ... positions."""
-    tree = domain.hierarchy
-    above = domain.loss(tree.first, tree.last)[tree.paths[:, ::-1]]
-    minima = [np.pad(row, (0, domain.size - len(row))) for row in domain.split_minimum.levels]
-    return SUBTREES_SHAPE if disjoint else TREE_SHAPE, above.shape[1], above.reshape(-1), np.concatenate(minima)
-
-
 @dataclass(frozen=True, eq=False)
 class CapTables:
     """Caps of several sensitive columns as the flat tables a kernel reads.
@@ -280,39 +240,6 @@ class CapTables:
             np.concatenate([*bounds, np.zeros((0, 4))]).astype(np.int64),
             np.array(rules, np.int64).reshape(-1, 9),
         )
-
-
-def _make_view_key(column: int, caps: Caps) -> tuple[int, bytes]:
-    """Make the key of a column's values, or of the sets of them that are counted as one."""
-    return column, b"" if caps.family is None else caps.family.tobytes()
-
-
-def _list_cell_values(cells: Cells, column: int, caps: Caps) -> np.ndarray:
-    return cells.values[:, column] if caps.family is None else caps.family[cells.values[:, column]]
-
-
-def _tabulate_bounds(caps: Caps) -> np.ndarray:
-    """Tabulate upper and lower caps side by side; where there are none, caps that nothing breaks."""
-    upper = np.ones((caps.values, 2), np.int64) if caps.upper is None else caps.upper
-    lower = np.tile(np.array([0, 1], np.int64), (caps.values, 1)) if caps.lower is None else caps.lower
-    return np.hstack([upper, lower])
-
-
-def _tabulate_rule(caps: Caps, begin: int, shift: int) -> list[int]:
-    floored = 0 if caps.lower is None else int((caps.lower[:, 0] > 0).sum())
-    null, ignored = (code + begin if code >= 0 else -1 for code in (caps.null, caps.without))
-    end = begin + caps.values
-    return [
-        caps.least_size,
-        caps.least_distinct,
-        null,
-        ignored,
-        int(caps.present_only),
-        floored,
-        begin,
-        end,
-        shift - begin,
-    ]
 
 
 def compute_least_size(caps: Caps) -> int:
@@ -453,12 +380,6 @@ class CutSides(CandidateGroups):
         return np.append(0, np.cumsum(np.bincount(self._entries[0], minlength=len(self))))
 
 
-def _count_preceding_equals(keys: np.ndarray) -> np.ndarray:
-    """Count how many equal keys precede each in its run."""
-    begin = find_run_starts(keys)
-    return np.arange(len(keys)) - np.repeat(begin, np.diff(np.append(begin, len(keys))))
-
-
 @dataclass(frozen=True, eq=False)
 class CutMask:
     """Mask of cuts: allowed[begin[i] + ordinal] is whether that cut of the i-th node of `asked` keeps the caps."""
@@ -502,6 +423,85 @@ def bound_cut_counts(nodes: PartitionNodes, node_numbers: np.ndarray) -> np.ndar
     box = nodes.box[node_numbers].astype(np.int64)
     length = nodes.stop[node_numbers] - nodes.start[node_numbers]
     return 3 * np.minimum(box[:, 1] - box[:, 0] + 1, length[:, None]).sum(axis=1) + 1
+
+
+def _split_by_null_pattern(single_node: PartitionNodes) -> PartitionNodes:
+    """Sort the single node's atoms by which of their quasi-identifiers are null, and make a node for each pattern."""
+    cells = single_node.cells
+    null = np.array([domain.null_code for domain in cells.quasi])
+    missing = (cells.codes[single_node.first[:-1]] == null) & (null >= 0)
+    if not missing.any():
+        return single_node
+    _, pattern = np.unique(missing, axis=0, return_inverse=True)
+    order = np.argsort(pattern.reshape(-1), kind="stable")
+    start = find_run_starts(pattern.reshape(-1)[order]).astype(np.int64)
+    stop = np.append(start[1:], len(order)).astype(np.int64)
+    return PartitionNodes(
+        cells,
+        single_node.first,
+        single_node.words[order],
+        single_node.atom[order],
+        single_node.count[order],
+        start,
+        stop,
+    )
+
+
+def _make_candidate_groups(cells: Cells, group_of_cell: np.ndarray) -> CandidateGroups:
+    order, offsets = order_rows_by_group(group_of_cell, int(group_of_cell.max(initial=-1)) + 1)
+    return CandidateGroups(cells, order, cells.counts[order], offsets)
+
+
+def _tabulate_tree(domain: TreeDomain, disjoint: bool) -> tuple[int, int, np.ndarray, np.ndarray]:
+    """Losses of the nodes above each leaf by depth, and minima of `split` over 1, 2, 4, ... positions."""
+    tree = domain.hierarchy
+    above = domain.loss(tree.first, tree.last)[tree.paths[:, ::-1]]
+    minima = [np.pad(row, (0, domain.size - len(row))) for row in domain.split_minimum.levels]
+    return SUBTREES_SHAPE if disjoint else TREE_SHAPE, above.shape[1], above.reshape(-1), np.concatenate(minima)
+
+
+def _tabulate_range(domain: Domain) -> tuple[int, int, np.ndarray, np.ndarray]:
+    codes = np.arange(domain.size)
+    return RANGE_SHAPE, 0, domain.loss(np.zeros_like(codes), codes), np.zeros(0)
+
+
+def _make_view_key(column: int, caps: Caps) -> tuple[int, bytes]:
+    """Make the key of a column's values, or of the sets of them that are counted as one."""
+    return column, b"" if caps.family is None else caps.family.tobytes()
+
+
+def _list_cell_values(cells: Cells, column: int, caps: Caps) -> np.ndarray:
+    return cells.values[:, column] if caps.family is None else caps.family[cells.values[:, column]]
+
+
+def _tabulate_bounds(caps: Caps) -> np.ndarray:
+    """Tabulate upper and lower caps side by side; where there are none, caps that nothing breaks."""
+    upper = np.ones((caps.values, 2), np.int64) if caps.upper is None else caps.upper
+    lower = np.tile(np.array([0, 1], np.int64), (caps.values, 1)) if caps.lower is None else caps.lower
+    return np.hstack([upper, lower])
+
+
+def _tabulate_rule(caps: Caps, begin: int, shift: int) -> list[int]:
+    floored = 0 if caps.lower is None else int((caps.lower[:, 0] > 0).sum())
+    null, ignored = (code + begin if code >= 0 else -1 for code in (caps.null, caps.without))
+    end = begin + caps.values
+    return [
+        caps.least_size,
+        caps.least_distinct,
+        null,
+        ignored,
+        int(caps.present_only),
+        floored,
+        begin,
+        end,
+        shift - begin,
+    ]
+
+
+def _count_preceding_equals(keys: np.ndarray) -> np.ndarray:
+    """Count how many equal keys precede each in its run."""
+    begin = find_run_starts(keys)
+    return np.arange(len(keys)) - np.repeat(begin, np.diff(np.append(begin, len(keys))))
 
 
 def _order_rows_by_code(nodes: PartitionNodes, start: np.ndarray, length: np.ndarray) -> np.ndarray:

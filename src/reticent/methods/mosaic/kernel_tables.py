@@ -37,6 +37,7 @@ KERNEL_MODELS = (TCloseness, EntropyLDiversity, RecursiveLDiversity)
 EQUAL_DISTANCE = 1
 ORDERED_DISTANCE = 2
 HIERARCHICAL_DISTANCE = 3
+FAR_RANGE_RATIO = 1 << 20  # ranges from zero on, of which a span is the difference of two large quotients
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,80 +84,6 @@ def make_kernel_rule(cells: Cells, promises: Promises, bound: BoundPromises) -> 
     exact = is_known and not checked and len(bound.caps) == (main is not None)
     least_distinct, null = (main.least_distinct, main.null) if main else (0, -1)
     return KernelRule(column, bound.least_size, least_distinct, null, arrays, capped, exact, is_known)
-
-
-def _make_rule_arrays(
-    cells: Cells, column: int, size: int, main: Caps | None, checked: list
-) -> tuple[tuple[np.ndarray, ...], bool]:
-    values = cells.sensitive[column].size if column >= 0 else 1
-    caps = np.tile(np.array([1, 1, 0, 1], np.int64), (values, 1))
-    thresholds = np.array([size, 0, 0, -1, 0, 0, 7], np.int64)
-    limits = np.array([0.0, 0.0, 0.0, 0.7, 0.7])
-    edges = np.ones((1, values), np.int8)
-    if main is not None:
-        thresholds[1:4] = main.least_distinct, main.present_only, main.null
-        if main.upper is not None:
-            caps[:, :2] = main.upper
-        if main.lower is not None:
-            caps[:, 2:] = main.lower
-    for promise in checked:
-        if isinstance(promise, TCloseness):
-            thresholds[4], limits[0], edges = _tabulate_closeness(promise, cells, column)
-            if thresholds[4] == EQUAL_DISTANCE:  # the excess is the distance itself: little to search for
-                thresholds[6] = 3
-                limits[3:] = (limits[0], 0.85)
-        elif isinstance(promise, EntropyLDiversity):
-            limits[1] = max(limits[1], log(promise.l))
-        else:
-            thresholds[5] = promise.l
-            limits[2] = float(promise.c)
-    rates = np.ones((3, values))
-    # one unit in the last place too many, so that a whole product is never rounded below itself; the kernel decides by integers
-    rates[0] = np.nextafter(caps[:, 0] / caps[:, 1], 2)
-    rates[1] = caps[:, 2] / caps[:, 3]
-    if column >= 0:
-        rates[2] = np.maximum(cells.totals(column), 1e-9) / cells.rows
-    thresholds[0] = max(
-        size, _compute_smallest_group(caps, rates, limits[0] if thresholds[4] == EQUAL_DISTANCE else 1.0)
-    )
-    capped = bool(checked) or (main is not None and (main.upper is not None or main.lower is not None))
-    return (caps, rates, thresholds, limits, edges), capped
-
-
-def _compute_smallest_group(caps: np.ndarray, rates: np.ndarray, t: float) -> int:
-    """Compute the size below which no group keeps the upper caps, or an equal distance of t: kernels need not look for one."""
-    for size in range(1, 1000):
-        if (caps[:, 0] * size // caps[:, 1]).sum() < size:
-            continue
-        even = rates[2] * size
-        gain = np.sort(np.minimum(1.0, even - np.floor(even)))[
-            ::-1
-        ]  # what one more row of a value takes off the distance
-        spare = max(size - int(np.floor(even).sum()), 0)
-        if (even - np.floor(even)).sum() - gain[:spare].sum() <= t * size * (1 + 1e-9):
-            return size
-    return 1
-
-
-def _tabulate_closeness(promise: TCloseness, cells: Cells, column: int) -> tuple[int, float, np.ndarray]:
-    """Return (kind, limit on the kernel's sum per row, first values of the nodes of each level)."""
-    domain = cells.sensitive[column]
-    t = float(promise.t)
-    if promise.distance == "equal":
-        return EQUAL_DISTANCE, t, np.ones((1, domain.size), np.int8)
-    if promise.distance == "ordered":
-        occurring = int((cells.totals(column) > 0).sum())
-        return ORDERED_DISTANCE, t * max(occurring - 1, 1), np.ones((1, domain.size), np.int8)
-    assert isinstance(domain, TreeDomain)
-    tree = domain.hierarchy
-    edges = np.zeros((tree.height + 1, domain.size), np.int8)
-    for level in range(tree.height + 1):
-        edges[level, : len(domain.texts)] = np.diff(tree.paths[:, level], prepend=-1) != 0
-    edges[:-1, len(domain.texts) :] = 1
-    return HIERARCHICAL_DISTANCE, 2 * t * tree.height, edges
-
-
-FAR_RANGE_RATIO = 1 << 20  # ranges from zero on, of which a span is the difference of two large quotients
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,6 +141,61 @@ def make_loss_space(cells: Cells, weights: Mapping[str, object] | None = None) -
     return LossSpace(np.concatenate(parts) if parts else np.zeros(0), places, weight, cells.quasi, nodes, trees)
 
 
+def _make_rule_arrays(
+    cells: Cells, column: int, size: int, main: Caps | None, checked: list
+) -> tuple[tuple[np.ndarray, ...], bool]:
+    values = cells.sensitive[column].size if column >= 0 else 1
+    caps = np.tile(np.array([1, 1, 0, 1], np.int64), (values, 1))
+    thresholds = np.array([size, 0, 0, -1, 0, 0, 7], np.int64)
+    limits = np.array([0.0, 0.0, 0.0, 0.7, 0.7])
+    edges = np.ones((1, values), np.int8)
+    if main is not None:
+        thresholds[1:4] = main.least_distinct, main.present_only, main.null
+        if main.upper is not None:
+            caps[:, :2] = main.upper
+        if main.lower is not None:
+            caps[:, 2:] = main.lower
+    for promise in checked:
+        if isinstance(promise, TCloseness):
+            thresholds[4], limits[0], edges = _tabulate_closeness(promise, cells, column)
+            if thresholds[4] == EQUAL_DISTANCE:  # the excess is the distance itself: little to search for
+                thresholds[6] = 3
+                limits[3:] = (limits[0], 0.85)
+        elif isinstance(promise, EntropyLDiversity):
+            limits[1] = max(limits[1], log(promise.l))
+        else:
+            thresholds[5] = promise.l
+            limits[2] = float(promise.c)
+    rates = np.ones((3, values))
+    # one unit in the last place too many, so that a whole product is never rounded below itself; the kernel decides by integers
+    rates[0] = np.nextafter(caps[:, 0] / caps[:, 1], 2)
+    rates[1] = caps[:, 2] / caps[:, 3]
+    if column >= 0:
+        rates[2] = np.maximum(cells.totals(column), 1e-9) / cells.rows
+    thresholds[0] = max(
+        size, _compute_smallest_group(caps, rates, limits[0] if thresholds[4] == EQUAL_DISTANCE else 1.0)
+    )
+    capped = bool(checked) or (main is not None and (main.upper is not None or main.lower is not None))
+    return (caps, rates, thresholds, limits, edges), capped
+
+
+def _tabulate_column(domain: Domain) -> tuple[int, np.ndarray, int]:
+    if domain.size <= MAX_LOSS_TABLE_CODES:
+        return 0, _tabulate_span_losses(domain), 0
+    if isinstance(domain, RangeDomain):
+        reach = domain.span[1] - domain.span[0]
+        line = _shift_positions(domain.positions, reach) / reach if reach > 0 else np.zeros(len(domain.positions))
+        return 1, np.append(line, 1.0) if domain.null else line, domain.null_code
+    assert isinstance(domain, TreeDomain)
+    return 2, _tabulate_levels(domain), domain.hierarchy.height
+
+
+def _weigh_levels(part: np.ndarray, weight: float) -> np.ndarray:
+    part = part.copy()
+    part[:, 1] *= weight
+    return part
+
+
 def _tabulate_nodes(domains: tuple[Domain, ...]) -> tuple[np.ndarray, np.ndarray]:
     """Tabulate every level below the root at which some node holds several codes."""
     parts = []
@@ -231,20 +213,37 @@ def _tabulate_nodes(domains: tuple[Domain, ...]) -> tuple[np.ndarray, np.ndarray
     return np.concatenate(parts) if parts else np.zeros(0, np.int32), trees
 
 
-def _tabulate_column(domain: Domain) -> tuple[int, np.ndarray, int]:
-    if domain.size <= MAX_LOSS_TABLE_CODES:
-        return 0, _tabulate_span_losses(domain), 0
-    if isinstance(domain, RangeDomain):
-        reach = domain.span[1] - domain.span[0]
-        line = _shift_positions(domain.positions, reach) / reach if reach > 0 else np.zeros(len(domain.positions))
-        return 1, np.append(line, 1.0) if domain.null else line, domain.null_code
+def _tabulate_closeness(promise: TCloseness, cells: Cells, column: int) -> tuple[int, float, np.ndarray]:
+    """Return (kind, limit on the kernel's sum per row, first values of the nodes of each level)."""
+    domain = cells.sensitive[column]
+    t = float(promise.t)
+    if promise.distance == "equal":
+        return EQUAL_DISTANCE, t, np.ones((1, domain.size), np.int8)
+    if promise.distance == "ordered":
+        occurring = int((cells.totals(column) > 0).sum())
+        return ORDERED_DISTANCE, t * max(occurring - 1, 1), np.ones((1, domain.size), np.int8)
     assert isinstance(domain, TreeDomain)
-    return 2, _tabulate_levels(domain), domain.hierarchy.height
+    tree = domain.hierarchy
+    edges = np.zeros((tree.height + 1, domain.size), np.int8)
+    for level in range(tree.height + 1):
+        edges[level, : len(domain.texts)] = np.diff(tree.paths[:, level], prepend=-1) != 0
+    edges[:-1, len(domain.texts) :] = 1
+    return HIERARCHICAL_DISTANCE, 2 * t * tree.height, edges
 
 
-def _shift_positions(positions: np.ndarray, reach: float) -> np.ndarray:
-    """Positions as they are, or less the least, where that is so much more than the range that a quotient rounds spans away."""
-    return positions - positions[0] if abs(positions[0]) > FAR_RANGE_RATIO * reach else positions
+def _compute_smallest_group(caps: np.ndarray, rates: np.ndarray, t: float) -> int:
+    """Compute the size below which no group keeps the upper caps, or an equal distance of t: kernels need not look for one."""
+    for size in range(1, 1000):
+        if (caps[:, 0] * size // caps[:, 1]).sum() < size:
+            continue
+        even = rates[2] * size
+        gain = np.sort(np.minimum(1.0, even - np.floor(even)))[
+            ::-1
+        ]  # what one more row of a value takes off the distance
+        spare = max(size - int(np.floor(even).sum()), 0)
+        if (even - np.floor(even)).sum() - gain[:spare].sum() <= t * size * (1 + 1e-9):
+            return size
+    return 1
 
 
 def _tabulate_span_losses(domain: Domain) -> np.ndarray:
@@ -254,6 +253,11 @@ def _tabulate_span_losses(domain: Domain) -> np.ndarray:
     losses = np.zeros(domain.size**2)
     losses[lower <= upper] = compute_planned_losses(domain, lower[lower <= upper], upper[lower <= upper])
     return losses.reshape(domain.size, domain.size)
+
+
+def _shift_positions(positions: np.ndarray, reach: float) -> np.ndarray:
+    """Positions as they are, or less the least, where that is so much more than the range that a quotient rounds spans away."""
+    return positions - positions[0] if abs(positions[0]) > FAR_RANGE_RATIO * reach else positions
 
 
 def _tabulate_levels(domain: TreeDomain) -> np.ndarray:
@@ -268,9 +272,3 @@ def _tabulate_levels(domain: TreeDomain) -> np.ndarray:
         ancestors[-1] = 0.0
         loss[-1] = 1.0  # the null meets the others at the root
     return np.stack([ancestors, loss], axis=1)
-
-
-def _weigh_levels(part: np.ndarray, weight: float) -> np.ndarray:
-    part = part.copy()
-    part[:, 1] *= weight
-    return part

@@ -41,6 +41,11 @@ CHAIN_MATES = 2
 CHAIN_NEARNESS = 1.0
 CHAIN_PENALTY = 0.02
 UNREACHABLE_ROWS = 1 << 30  # rows that no group has
+MAX_SHED_SHARE = 0.2  # of a group's rows that may have to go
+SWAP_LOOKS = (300, 3000)  # rows looked at to find one of them a place
+MAX_SWAP_WORK = 100_000_000
+MAX_SWAP_ROWS = 2_000_000
+WAITING_BONUS = 0.15  # for each sweep waited
 
 
 class ChainSweeps:
@@ -94,25 +99,6 @@ class ChainSweeps:
         ).add_untouched_groups(rest)
 
 
-def _compute_needed_rows(caps: np.ndarray, max_rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Compute how many rows a group needs that holds 0, 1, 2 .. rows of each value, and where each value's numbers begin."""
-    first = np.concatenate([[0], np.cumsum(max_rows + 2)])
-    value = np.repeat(np.arange(len(max_rows)), max_rows + 2)
-    count = np.arange(len(value)) - first[value]
-    numerator = caps[value, 0]
-    denominator = caps[value, 1]
-    needs = np.where(
-        numerator > 0, -(-count * denominator // np.maximum(numerator, 1)), np.where(count > 0, UNREACHABLE_ROWS, 0)
-    )
-    return np.minimum(needs, UNREACHABLE_ROWS).astype(np.int32), first.astype(np.int64)
-
-
-MAX_SHED_SHARE = 0.2  # of a group's rows that may have to go
-SWAP_LOOKS = (300, 3000)  # rows looked at to find one of them a place
-MAX_SWAP_WORK = 100_000_000
-MAX_SWAP_ROWS = 2_000_000
-
-
 class SwapSweeps:
     def __init__(self, cells: Cells, space: LossSpace) -> None:
         self.cells = cells
@@ -144,9 +130,6 @@ class SwapSweeps:
         seed = int(draw.integers(1, MAX_SEED))
         run_in_workers(lambda order, _worker, stop: swapper.sweep(order, seed, MAX_SHED_SHARE, stop), [costliest])
         return make_tiling(cell, group, np.ones(len(cell), np.int64))
-
-
-WAITING_BONUS = 0.15  # for each sweep waited
 
 
 @dataclass
@@ -194,6 +177,19 @@ def resolve_tiling(
         return now if proposal is None else proposal
 
     return sweeps.improve(start, lambda tiling: tiling.loss(cells, space), sweep, dearest)
+
+
+def _compute_needed_rows(caps: np.ndarray, max_rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Compute how many rows a group needs that holds 0, 1, 2 .. rows of each value, and where each value's numbers begin."""
+    first = np.concatenate([[0], np.cumsum(max_rows + 2)])
+    value = np.repeat(np.arange(len(max_rows)), max_rows + 2)
+    count = np.arange(len(value)) - first[value]
+    numerator = caps[value, 0]
+    denominator = caps[value, 1]
+    needs = np.where(
+        numerator > 0, -(-count * denominator // np.maximum(numerator, 1)), np.where(count > 0, UNREACHABLE_ROWS, 0)
+    )
+    return np.minimum(needs, UNREACHABLE_ROWS).astype(np.int32), first.astype(np.int64)
 
 
 def _list_sweep_kinds(

@@ -78,71 +78,9 @@ def merge_groups_with_equal_labels(cells: Cells, space: LossSpace, bound: BoundP
         tiling = _merge_pairs(separated, pairs) if len(pairs) else repair_tiling(cells, space, bound, merged)
 
 
-def _pair_clusters(
-    cells: Cells, space: LossSpace, bound: BoundPromises, tiling: Tiling, clusters: list[np.ndarray]
-) -> np.ndarray:
-    """Pair the smallest group of each cluster with the near group it may join at least loss; no group is in two pairs."""
-    lower, upper = tiling.boxes(cells)
-    sizes = tiling.sizes()
-    is_paired = np.zeros(len(tiling), bool)
-    pairs = []
-    for cluster in clusters:
-        group = cluster[np.argmin(sizes[cluster])]
-        loss = space.compute_loss_per_row(np.minimum(lower, lower[group]), np.maximum(upper, upper[group]))
-        cost = loss * (sizes + sizes[group])
-        cost[cluster] = np.inf
-        cost[is_paired] = np.inf
-        near = np.argsort(cost, kind="stable")[:MAX_NEAR_GROUPS]
-        near = near[np.isfinite(cost[near])]
-        mends = np.flatnonzero(bound.allow(_join_with_each(tiling, group, near).groups(cells))) if len(near) else near
-        if len(mends) and not is_paired[group]:
-            pairs.append((group, near[mends[0]]))
-            is_paired[[group, near[mends[0]]]] = True
-    return np.array(pairs, np.int64).reshape(-1, 2)
-
-
 def make_recipe(cells: Cells, tiling: Tiling) -> Recipe:
     group = np.repeat(np.arange(len(tiling)), np.diff(tiling.starts))
     return Recipe(cells, tiling.cell.astype(np.int64), group, tiling.quota.astype(np.int64), len(tiling))
-
-
-def _find_partners(
-    cells: Cells, space: LossSpace, bound: BoundPromises, tiling: Tiling, broken: np.ndarray
-) -> np.ndarray:
-    """Pair each broken group with the group it loses least with among those that mend it, or among all if none near does."""
-    lower, upper = tiling.boxes(cells)
-    sizes = tiling.sizes()
-    pairs = np.empty((len(broken), 2), np.int64)
-    for index, group in enumerate(broken):
-        loss = space.compute_loss_per_row(np.minimum(lower, lower[group]), np.maximum(upper, upper[group]))
-        cost = loss * (sizes + sizes[group])
-        cost[group] = np.inf
-        near = np.argsort(cost, kind="stable")[: min(MAX_NEAR_GROUPS, len(cost) - 1)]
-        mends = np.flatnonzero(bound.allow(_join_with_each(tiling, group, near).groups(cells)))
-        pairs[index] = group, near[mends[0] if len(mends) else 0]
-    return pairs
-
-
-def _join_with_each(tiling: Tiling, group: int, others: np.ndarray) -> Tiling:
-    """Join the group to each of the others in turn."""
-    pair_groups = np.column_stack([np.full(len(others), group), others]).ravel()
-    pairs = tiling.take_groups(pair_groups)
-    return Tiling(pairs.cell, pairs.quota, pairs.starts[::2])
-
-
-def _merge_pairs(tiling: Tiling, pairs: np.ndarray) -> Tiling:
-    number = np.arange(len(tiling))
-    for group, partner in pairs:
-        a = number[group]
-        b = number[partner]
-        if a != b:
-            number[number == max(a, b)] = min(a, b)
-    return _renumber_groups(tiling, number)
-
-
-def _renumber_groups(tiling: Tiling, number: np.ndarray) -> Tiling:
-    """Renumber group g to number[g]; equal numbers are one group."""
-    return make_tiling(tiling.cell, np.repeat(number, np.diff(tiling.starts)), tiling.quota)
 
 
 @document_parameters(METHODS["mosaic"])
@@ -192,6 +130,61 @@ class Mosaic(Method):
         return make_recipe(cells, tiling)
 
 
+def _merge_pairs(tiling: Tiling, pairs: np.ndarray) -> Tiling:
+    number = np.arange(len(tiling))
+    for group, partner in pairs:
+        a = number[group]
+        b = number[partner]
+        if a != b:
+            number[number == max(a, b)] = min(a, b)
+    return _renumber_groups(tiling, number)
+
+
+def _find_partners(
+    cells: Cells, space: LossSpace, bound: BoundPromises, tiling: Tiling, broken: np.ndarray
+) -> np.ndarray:
+    """Pair each broken group with the group it loses least with among those that mend it, or among all if none near does."""
+    lower, upper = tiling.boxes(cells)
+    sizes = tiling.sizes()
+    pairs = np.empty((len(broken), 2), np.int64)
+    for index, group in enumerate(broken):
+        loss = space.compute_loss_per_row(np.minimum(lower, lower[group]), np.maximum(upper, upper[group]))
+        cost = loss * (sizes + sizes[group])
+        cost[group] = np.inf
+        near = np.argsort(cost, kind="stable")[: min(MAX_NEAR_GROUPS, len(cost) - 1)]
+        mends = np.flatnonzero(bound.allow(_join_with_each(tiling, group, near).groups(cells)))
+        pairs[index] = group, near[mends[0] if len(mends) else 0]
+    return pairs
+
+
+def _renumber_groups(tiling: Tiling, number: np.ndarray) -> Tiling:
+    """Renumber group g to number[g]; equal numbers are one group."""
+    return make_tiling(tiling.cell, np.repeat(number, np.diff(tiling.starts)), tiling.quota)
+
+
+def _pair_clusters(
+    cells: Cells, space: LossSpace, bound: BoundPromises, tiling: Tiling, clusters: list[np.ndarray]
+) -> np.ndarray:
+    """Pair the smallest group of each cluster with the near group it may join at least loss; no group is in two pairs."""
+    lower, upper = tiling.boxes(cells)
+    sizes = tiling.sizes()
+    is_paired = np.zeros(len(tiling), bool)
+    pairs = []
+    for cluster in clusters:
+        group = cluster[np.argmin(sizes[cluster])]
+        loss = space.compute_loss_per_row(np.minimum(lower, lower[group]), np.maximum(upper, upper[group]))
+        cost = loss * (sizes + sizes[group])
+        cost[cluster] = np.inf
+        cost[is_paired] = np.inf
+        near = np.argsort(cost, kind="stable")[:MAX_NEAR_GROUPS]
+        near = near[np.isfinite(cost[near])]
+        mends = np.flatnonzero(bound.allow(_join_with_each(tiling, group, near).groups(cells))) if len(near) else near
+        if len(mends) and not is_paired[group]:
+            pairs.append((group, near[mends[0]]))
+            is_paired[[group, near[mends[0]]]] = True
+    return np.array(pairs, np.int64).reshape(-1, 2)
+
+
 def _tile_by_segments(
     cells: Cells, space: LossSpace, rule: KernelRule, sweeps: SweepBudget, draw: np.random.Generator
 ) -> Tiling:
@@ -206,6 +199,33 @@ def _tile_by_segments(
     groups = segments.resolve_segments(units, limits, space, groups, sweeps, draw, cells.rows)
     tiling = make_tiling(*segments.assemble_groups(units, groups))
     return tiling if np.array_equal(of_cell, np.arange(len(cells))) else _deal_quotas(cells, tiling, of_cell, draw)
+
+
+def _tile_strictly(cells: Cells, promises: Promises, rng: Random) -> Tiling:
+    recipe = Mondrian(cuts="loss").plan(cells, promises, rng)
+    return make_tiling(recipe.cell, recipe.group, recipe.quota)
+
+
+def _tile_by_quotas(
+    cells: Cells,
+    space: LossSpace,
+    rule: KernelRule,
+    bound: BoundPromises,
+    sweeps: SweepBudget,
+    draw: np.random.Generator,
+    strict: Callable[[], Tiling],
+) -> Tiling:
+    start = make_initial_tiling(cells, space, rule, sweeps, strict)
+    if not rule.exact:
+        start = repair_tiling(cells, space, bound, start)
+    return resolve_tiling(cells, space, rule, bound, start, sweeps, draw)
+
+
+def _join_with_each(tiling: Tiling, group: int, others: np.ndarray) -> Tiling:
+    """Join the group to each of the others in turn."""
+    pair_groups = np.column_stack([np.full(len(others), group), others]).ravel()
+    pairs = tiling.take_groups(pair_groups)
+    return Tiling(pairs.cell, pairs.quota, pairs.starts[::2])
 
 
 def _deal_quotas(cells: Cells, tiling: Tiling, of_cell: np.ndarray, draw: np.random.Generator) -> Tiling:
@@ -227,23 +247,3 @@ def _deal_quotas(cells: Cells, tiling: Tiling, of_cell: np.ndarray, draw: np.ran
         np.concatenate([only_group[of_cell[undivided]], outcome]),
         np.concatenate([cells.counts[undivided], np.ones(len(row_cell), np.int64)]),
     )
-
-
-def _tile_strictly(cells: Cells, promises: Promises, rng: Random) -> Tiling:
-    recipe = Mondrian(cuts="loss").plan(cells, promises, rng)
-    return make_tiling(recipe.cell, recipe.group, recipe.quota)
-
-
-def _tile_by_quotas(
-    cells: Cells,
-    space: LossSpace,
-    rule: KernelRule,
-    bound: BoundPromises,
-    sweeps: SweepBudget,
-    draw: np.random.Generator,
-    strict: Callable[[], Tiling],
-) -> Tiling:
-    start = make_initial_tiling(cells, space, rule, sweeps, strict)
-    if not rule.exact:
-        start = repair_tiling(cells, space, bound, start)
-    return resolve_tiling(cells, space, rule, bound, start, sweeps, draw)

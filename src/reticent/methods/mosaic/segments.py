@@ -32,6 +32,11 @@ MAX_CHAINED_POINTS = 64
 # whole node, where a number's range grows little by little.
 TREE_CUT_FAVOUR = 4.0
 CutNoise = tuple[np.ndarray, float, int]  # factor of each column, noise of each cut, seed
+SEGMENT_BLOCK_GROUPS = 50
+SEGMENT_MATES = 2
+SEGMENT_NOISE = 1.0
+LONG_POOL_UNITS = 256
+INFEASIBLE_LOSS = 1e300
 
 
 def order_by_cuts(
@@ -75,13 +80,6 @@ def order_by_noisy_cuts(
     tree = np.array([isinstance(domain, TreeDomain) for domain in space.domains])
     factor = np.where(tree, TREE_CUT_FAVOUR ** draw.random(), 1.0) * np.exp(draw.random(len(tree)) - 0.5)
     return order_by_cuts(point, space, 4, 10, (factor, 0.5, int(draw.integers(1, MAX_SEED))))
-
-
-SEGMENT_BLOCK_GROUPS = 50
-SEGMENT_MATES = 2
-SEGMENT_NOISE = 1.0
-LONG_POOL_UNITS = 256
-INFEASIBLE_LOSS = 1e300
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,28 +137,6 @@ def start_segments(
     )
 
 
-def _segment_along_cuts(units: FreeUnits, limits: tuple[int, int], space: LossSpace) -> tuple[FreeUnits, Segments]:
-    """Put the same units in the order of a tree of cuts, and find their best cuts."""
-    min_points = max(limits)
-    order = order_by_cuts(units.codes, space, min_points, 2 * min_points - 1)
-    units = replace(units, cell=units.cell[order], codes=units.codes[order], marks=units.marks[order])
-    groups = segment_units(units, limits, space)
-    assert groups is not None  # whether all the units are a group does not depend on their order
-    return units, groups
-
-
-def _find_nearest_home(units: FreeUnits, codes: np.ndarray, counts: np.ndarray, space: LossSpace) -> int:
-    """Find the home that loses least when it takes in all the rows that have none."""
-    lone = units.codes[units.marks[:, 0] < 0]
-    homes = np.unique(units.home[units.core > 0])
-    first_cells = np.searchsorted(units.home, homes)
-    rows = np.bincount(units.home, weights=counts)[homes] + len(lone)
-    loss = space.compute_loss_per_row(
-        np.minimum(codes[first_cells], lone.min(axis=0)), np.maximum(codes[first_cells], lone.max(axis=0))
-    )
-    return int(homes[np.argmin(rows * loss)])
-
-
 def find_free_units(
     codes: np.ndarray,
     value: np.ndarray,
@@ -191,22 +167,6 @@ def find_free_units(
     return FreeUnits(cell, np.ascontiguousarray(codes[cell], np.int32), marks, counts - free, home)
 
 
-def _compute_cores(
-    home: np.ndarray, value: np.ndarray, counts: np.ndarray, settled: np.ndarray, k: int, min_distinct: int
-) -> np.ndarray:
-    """Compute the least rows a settled home keeps: one of each of its `min_distinct` most frequent values, then the most frequent up to k."""
-    order = np.lexsort((-counts, value < 0, home))
-    rank = np.arange(len(order)) - np.flatnonzero(np.diff(home[order], prepend=-1))[home[order]]
-    core = np.zeros(len(order), np.int64)
-    core[order] = (rank < min_distinct) & settled[home[order]] if min_distinct > 1 else 0
-    missing = np.maximum(k - np.bincount(home, weights=core, minlength=len(settled)).astype(np.int64), 0) * settled
-    rest = (counts - core)[order]
-    before = np.cumsum(rest) - rest
-    before -= before[np.flatnonzero(np.diff(home[order], prepend=-1))][home[order]]
-    core[order] += np.clip(missing[home[order]] - before, 0, rest)
-    return core
-
-
 def segment_units(units: FreeUnits, limits: tuple[int, int], space: LossSpace) -> Segments | None:
     """Find the optimal cuts of the whole order, None if it has no valid ones."""
     n = len(units.cell)
@@ -224,12 +184,6 @@ def segment_units(units: FreeUnits, limits: tuple[int, int], space: LossSpace) -
     if loss >= INFEASIBLE_LOSS:
         return None
     return Segments(np.arange(n, dtype=np.int32), np.append(0, np.flatnonzero(ends) + 1))
-
-
-def _make_limits(k: int, min_distinct: int) -> np.ndarray:
-    return np.array(
-        [k, min_distinct, 2 * max(k, min_distinct) - 1 + (min_distinct if min_distinct > 1 else 0)], np.int64
-    )
 
 
 def compute_segment_loss(units: FreeUnits, space: LossSpace, groups: Segments) -> float:
@@ -302,3 +256,47 @@ def assemble_groups(units: FreeUnits, groups: Segments) -> tuple[np.ndarray, np.
     group = np.concatenate([group, units.home[stay]])
     quota = np.concatenate([np.ones(len(groups.members), np.int64), units.core[stay]])
     return cell, group, quota
+
+
+def _find_nearest_home(units: FreeUnits, codes: np.ndarray, counts: np.ndarray, space: LossSpace) -> int:
+    """Find the home that loses least when it takes in all the rows that have none."""
+    lone = units.codes[units.marks[:, 0] < 0]
+    homes = np.unique(units.home[units.core > 0])
+    first_cells = np.searchsorted(units.home, homes)
+    rows = np.bincount(units.home, weights=counts)[homes] + len(lone)
+    loss = space.compute_loss_per_row(
+        np.minimum(codes[first_cells], lone.min(axis=0)), np.maximum(codes[first_cells], lone.max(axis=0))
+    )
+    return int(homes[np.argmin(rows * loss)])
+
+
+def _segment_along_cuts(units: FreeUnits, limits: tuple[int, int], space: LossSpace) -> tuple[FreeUnits, Segments]:
+    """Put the same units in the order of a tree of cuts, and find their best cuts."""
+    min_points = max(limits)
+    order = order_by_cuts(units.codes, space, min_points, 2 * min_points - 1)
+    units = replace(units, cell=units.cell[order], codes=units.codes[order], marks=units.marks[order])
+    groups = segment_units(units, limits, space)
+    assert groups is not None  # whether all the units are a group does not depend on their order
+    return units, groups
+
+
+def _compute_cores(
+    home: np.ndarray, value: np.ndarray, counts: np.ndarray, settled: np.ndarray, k: int, min_distinct: int
+) -> np.ndarray:
+    """Compute the least rows a settled home keeps: one of each of its `min_distinct` most frequent values, then the most frequent up to k."""
+    order = np.lexsort((-counts, value < 0, home))
+    rank = np.arange(len(order)) - np.flatnonzero(np.diff(home[order], prepend=-1))[home[order]]
+    core = np.zeros(len(order), np.int64)
+    core[order] = (rank < min_distinct) & settled[home[order]] if min_distinct > 1 else 0
+    missing = np.maximum(k - np.bincount(home, weights=core, minlength=len(settled)).astype(np.int64), 0) * settled
+    rest = (counts - core)[order]
+    before = np.cumsum(rest) - rest
+    before -= before[np.flatnonzero(np.diff(home[order], prepend=-1))][home[order]]
+    core[order] += np.clip(missing[home[order]] - before, 0, rest)
+    return core
+
+
+def _make_limits(k: int, min_distinct: int) -> np.ndarray:
+    return np.array(
+        [k, min_distinct, 2 * max(k, min_distinct) - 1 + (min_distinct if min_distinct > 1 else 0)], np.int64
+    )

@@ -35,10 +35,6 @@ def parse_retention(p: object) -> Fraction:
     return _accept_parameter(p, "p")
 
 
-def _accept_parameter(value: object, name: str) -> Any:
-    return accept_parameter(METHODS["perturbed-generalization"].fields[name], value, name, "perturbed-generalization")
-
-
 def require_one_row_per_person(rows_per_person: int) -> None:
     """Refuse persons with several rows: p is calibrated for one perturbed value of a person."""
     if rows_per_person > 1:
@@ -78,10 +74,6 @@ def find_largest_retention(promises: Iterable[Any], k: int, domain: int) -> Frac
                 attempt="a larger k, or a weaker promise.",
             )
     return min(p for p, _ in retentions if p is not None)
-
-
-def _find_largest_for_promise(promise: Any, k: int, domain: int) -> Fraction | None:
-    return bounds.find_largest_p(lambda p: promise.holds(p, k, domain))
 
 
 def compute_guarantees(p: object, k: int, domain: int, lambda_: object, rho1: object = None) -> dict[str, Any]:
@@ -138,6 +130,14 @@ def answer_calibration(question: Mapping[str, Any]) -> dict[str, Any]:
     if "rho1" in question and "rho2" in question:
         answer["downward"] = [1 - wanted["rho1"], 1 - wanted["rho2"]]
     return _to_plain_numbers(answer)
+
+
+def _accept_parameter(value: object, name: str) -> Any:
+    return accept_parameter(METHODS["perturbed-generalization"].fields[name], value, name, "perturbed-generalization")
+
+
+def _find_largest_for_promise(promise: Any, k: int, domain: int) -> Fraction | None:
+    return bounds.find_largest_p(lambda p: promise.holds(p, k, domain))
 
 
 def _validate_question(question: Mapping[str, Any]) -> tuple[int, Fraction]:

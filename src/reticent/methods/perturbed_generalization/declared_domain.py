@@ -105,25 +105,6 @@ def _make_undeclared_error(name: str) -> JobError:
     )
 
 
-def _list_whole_numbers(column: Domain) -> tuple[str, ...]:
-    """List every whole number from the least to the greatest that the column declares."""
-    assert column.declared is not None
-    ends: list[Any] = [float(end) for end in column.declared]
-    if not all(end.is_integer() for end in ends):
-        raise JobError(
-            f"The domain of {column.name!r} is a range of decimals: {METHOD_NAME} draws from a list of values.",
-            attempt="domain = [...] with every value, or two whole numbers.",
-        )
-    lowest, greatest = (int(end) for end in column.declared)
-    if greatest - lowest >= MAX_DOMAIN_VALUES:
-        raise JobError(
-            f"The domain of {column.name!r} has {greatest - lowest + 1:,} whole numbers; {METHOD_NAME} draws from at most "
-            f"{MAX_DOMAIN_VALUES:,}.",
-            attempt="binning it first: a whole number for each class, such as wage // 1000.",
-        )
-    return tuple(map(str, range(lowest, greatest + 1)))
-
-
 def _make_listed_domain(
     column: Domain, value_totals: np.ndarray, values: Sequence[str], declared: str
 ) -> SensitiveDomain:
@@ -162,3 +143,22 @@ def _require_discrete(column: Domain, values: int, rows: int) -> None:
             why="Perturbation draws from a fixed list of values; nearly unique ones would each be published as they are or be noise.",
             attempt="binning it first: a whole number for each class, such as wage // 1000, or a declared order of classes.",
         )
+
+
+def _list_whole_numbers(column: Domain) -> tuple[str, ...]:
+    """List every whole number from the least to the greatest that the column declares."""
+    assert column.declared is not None
+    ends: list[Any] = [float(end) for end in column.declared]
+    if not all(end.is_integer() for end in ends):
+        raise JobError(
+            f"The domain of {column.name!r} is a range of decimals: {METHOD_NAME} draws from a list of values.",
+            attempt="domain = [...] with every value, or two whole numbers.",
+        )
+    lowest, greatest = (int(end) for end in column.declared)
+    if greatest - lowest >= MAX_DOMAIN_VALUES:
+        raise JobError(
+            f"The domain of {column.name!r} has {greatest - lowest + 1:,} whole numbers; {METHOD_NAME} draws from at most "
+            f"{MAX_DOMAIN_VALUES:,}.",
+            attempt="binning it first: a whole number for each class, such as wage // 1000.",
+        )
+    return tuple(map(str, range(lowest, greatest + 1)))

@@ -150,13 +150,6 @@ def _find_best_specialization(
     return Specialization(column, first, last, starts, gain)
 
 
-def _compute_entropy_rows(counts: np.ndarray) -> np.ndarray:
-    """Compute rows times the entropy of their classes, for each line of counts."""
-    total = counts.sum(axis=1, keepdims=True)
-    share = counts / np.maximum(total, 1)
-    return -(counts * np.log2(np.where(share > 0, share, 1))).sum(axis=1)
-
-
 def _apply_specialization(
     cells: Cells, group: np.ndarray, chosen: Specialization, least_size: int
 ) -> np.ndarray | None:
@@ -171,3 +164,10 @@ def _apply_specialization(
     finer = group.copy()
     finer[inside] = int(group.max()) + 1 + finer_group.reshape(-1)
     return finer
+
+
+def _compute_entropy_rows(counts: np.ndarray) -> np.ndarray:
+    """Compute rows times the entropy of their classes, for each line of counts."""
+    total = counts.sum(axis=1, keepdims=True)
+    share = counts / np.maximum(total, 1)
+    return -(counts * np.log2(np.where(share > 0, share, 1))).sum(axis=1)

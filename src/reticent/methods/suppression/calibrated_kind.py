@@ -62,6 +62,10 @@ import numpy as np
 from reticent.exact_arithmetic import as_ratio
 from reticent.methods.suppression.kinds import SafeSuppression, SuppressionOutcome
 
+MAX_HEAVY_VALUES = 3  # a cut with more heavy values is not published: each doubles what its probability costs
+MAX_OPEN_LEVELS = 512  # beyond so many open levels a mean is taken over as many, evenly spaced
+
+
 # ruff: noqa: E741  `l` is the field's own letter
 
 
@@ -162,9 +166,6 @@ class ViolatingTable:
         return Fraction(1, widest)
 
 
-MAX_HEAVY_VALUES = 3  # a cut with more heavy values is not published: each doubles what its probability costs
-
-
 def compute_cut_probability(table: ViolatingTable, start: int) -> Fraction:
     """Compute the probability that the cut at an open level is published: the same for every table that has this cut.
 
@@ -185,17 +186,6 @@ def compute_cut_probability(table: ViolatingTable, start: int) -> Fraction:
                 likely, slack * compute_cut_probability(_lighten_table(table, value, excess[value] - light), start)
             )
     return likely
-
-
-def _lighten_table(table: ViolatingTable, value: int, by: int) -> ViolatingTable:
-    """Return the table with so many records of a cut value moved to the leading one."""
-    counts = list(table.counts)
-    counts[0] += by
-    counts[1 + value] -= by
-    return ViolatingTable((counts[0], *sorted(counts[1:], reverse=True)), table.l)
-
-
-MAX_OPEN_LEVELS = 512  # beyond so many open levels a mean is taken over as many, evenly spaced
 
 
 class CalibratedSuppression:
@@ -257,6 +247,14 @@ class CalibratedSuppression:
         return table.withheld_safely - table.width * saved
 
 
+def _lighten_table(table: ViolatingTable, value: int, by: int) -> ViolatingTable:
+    """Return the table with so many records of a cut value moved to the leading one."""
+    counts = list(table.counts)
+    counts[0] += by
+    counts[1 + value] -= by
+    return ViolatingTable((counts[0], *sorted(counts[1:], reverse=True)), table.l)
+
+
 def _make_violating_table(counts: np.ndarray, l: int) -> ViolatingTable:
     return ViolatingTable(tuple(int(count) for count in counts), l)
 
@@ -281,12 +279,12 @@ def _compute_cut_likelihood(table: ViolatingTable, published: np.ndarray) -> Fra
     return Fraction(0)
 
 
+def _average(values: Iterator[float]) -> float:
+    listed = list(values)
+    return sum(listed) / len(listed) if listed else 0.0
+
+
 def _list_open_levels(table: ViolatingTable) -> Iterator[int]:
     if table.width <= MAX_OPEN_LEVELS:
         return (table.level(number) for number in range(table.width))
     return (table.level(number * (table.width - 1) // (MAX_OPEN_LEVELS - 1)) for number in range(MAX_OPEN_LEVELS))
-
-
-def _average(values: Iterator[float]) -> float:
-    listed = list(values)
-    return sum(listed) / len(listed) if listed else 0.0

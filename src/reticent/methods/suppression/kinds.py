@@ -25,6 +25,10 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
+SuppressionOutcome = tuple[Fraction, np.ndarray]
+MAX_LEVELS = 1 << 16  # beyond so many levels a mean is taken over as many, evenly spaced
+
+
 # ruff: noqa: E741  `l` is the field's own letter
 
 
@@ -76,18 +80,6 @@ def find_stops(counts: np.ndarray, l: int, start: np.ndarray) -> StopLevels:
     return StopLevels(start, level, extra, withheld)
 
 
-def _find_least_level(holds, highest: np.ndarray) -> np.ndarray:
-    """Find the least level in 0 .. most at which a condition holds that holds from some level on (at `highest` at the latest)."""
-    low = np.zeros_like(highest)
-    high = highest.copy()
-    while (low < high).any():
-        middle = (low + high) // 2
-        is_held = holds(middle)
-        low = np.where(is_held, low, middle + 1)
-        high = np.where(is_held, middle, high)
-    return high
-
-
 def cut_counts(counts: np.ndarray, start: int, level: int, extra: int) -> np.ndarray:
     """Return the published counts, value for value: S_1 at `start`, all at most `level`, the last `extra` of the highest one less."""
     published = counts.copy()
@@ -97,10 +89,6 @@ def cut_counts(counts: np.ndarray, start: int, level: int, extra: int) -> np.nda
     if extra:
         published[highest[-extra:]] -= 1
     return published
-
-
-SuppressionOutcome = tuple[Fraction, np.ndarray]
-MAX_LEVELS = 1 << 16  # beyond so many levels a mean is taken over as many, evenly spaced
 
 
 class SuppressionKind(Protocol):
@@ -201,12 +189,24 @@ class RandomizedSuppression:
         return float(np.mean(means))
 
 
+def _find_least_level(holds, highest: np.ndarray) -> np.ndarray:
+    """Find the least level in 0 .. most at which a condition holds that holds from some level on (at `highest` at the latest)."""
+    low = np.zeros_like(highest)
+    high = highest.copy()
+    while (low < high).any():
+        middle = (low + high) // 2
+        is_held = holds(middle)
+        low = np.where(is_held, low, middle + 1)
+        high = np.where(is_held, middle, high)
+    return high
+
+
+def _cut_at_stop(counts: np.ndarray, stops: StopLevels, index: int) -> np.ndarray:
+    return cut_counts(counts, int(stops.start[index]), int(stops.level[index]), int(stops.extra[index]))
+
+
 def _space_levels(low: int, high: int, max_levels: int) -> np.ndarray:
     """Return every level, or, if they are too many, as many as may be, evenly spaced."""
     if high - low <= max_levels:
         return np.arange(low, high + 1)
     return np.append([low, low + 1], np.linspace(low + 2, high, max_levels).astype(np.int64))
-
-
-def _cut_at_stop(counts: np.ndarray, stops: StopLevels, index: int) -> np.ndarray:
-    return cut_counts(counts, int(stops.start[index]), int(stops.level[index]), int(stops.extra[index]))

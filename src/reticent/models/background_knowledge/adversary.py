@@ -163,23 +163,6 @@ def is_within_precisely(
     return True
 
 
-def _smooth_precisely(belief: list[Decimal], smooth: list[list[Decimal]]) -> list[Decimal]:
-    if not smooth:
-        return belief
-    smoothed = [sum((w * x for w, x in zip(row, belief, strict=True)), Decimal(0)) for row in smooth]
-    belief_sum = sum(smoothed)
-    return [x / belief_sum for x in smoothed]
-
-
-def _compute_divergence_bits(p: list[Decimal], q: list[Decimal]) -> Decimal:
-    total = Decimal(0)
-    for a, b in zip(p, q, strict=True):
-        for x in (a, b):
-            if x:
-                total += x * (2 * x / (a + b)).ln()
-    return total / (2 * Decimal(2).ln())
-
-
 def use_precise_context() -> AbstractContextManager[Context]:
     """Return the decimal context in which the precise decision is computed."""
     return localcontext(Context(prec=PRECISE_DIGITS))
@@ -312,16 +295,6 @@ class BackgroundAdversary:
         return BackgroundJudge(self, POSTERIOR_ROUNDS[posterior], t, base)
 
 
-def _compute_limited_distances(domain: Domain, occurring: np.ndarray, knowledge: BackgroundKnowledge) -> ValueDistances:
-    """Compute the distances of all pairs of values; refuse a table of pairs that would not fit."""
-    if len(occurring) > MAX_COLUMN_VALUES:
-        raise JobError(
-            f"{domain.name!r} has {len(occurring):,} values: a bandwidth compares every two, and at most {MAX_COLUMN_VALUES:,} will do.",
-            attempt='bandwidth = 0 or "whole" for it, or coarser values.',
-        )
-    return compute_distances(domain, occurring, knowledge.distances.get(domain.name))
-
-
 class BackgroundJudge:
     """Decides whether groups keep a promise of at most t: by doubles with a proven bound, else by sixty digits."""
 
@@ -403,3 +376,30 @@ class BackgroundJudge:
             for i in range(domain.size)
         ]
         return [[x / sum(row) for x in row] if occurring[i] else row for i, row in enumerate(rows)]
+
+
+def _compute_divergence_bits(p: list[Decimal], q: list[Decimal]) -> Decimal:
+    total = Decimal(0)
+    for a, b in zip(p, q, strict=True):
+        for x in (a, b):
+            if x:
+                total += x * (2 * x / (a + b)).ln()
+    return total / (2 * Decimal(2).ln())
+
+
+def _smooth_precisely(belief: list[Decimal], smooth: list[list[Decimal]]) -> list[Decimal]:
+    if not smooth:
+        return belief
+    smoothed = [sum((w * x for w, x in zip(row, belief, strict=True)), Decimal(0)) for row in smooth]
+    belief_sum = sum(smoothed)
+    return [x / belief_sum for x in smoothed]
+
+
+def _compute_limited_distances(domain: Domain, occurring: np.ndarray, knowledge: BackgroundKnowledge) -> ValueDistances:
+    """Compute the distances of all pairs of values; refuse a table of pairs that would not fit."""
+    if len(occurring) > MAX_COLUMN_VALUES:
+        raise JobError(
+            f"{domain.name!r} has {len(occurring):,} values: a bandwidth compares every two, and at most {MAX_COLUMN_VALUES:,} will do.",
+            attempt='bandwidth = 0 or "whole" for it, or coarser values.',
+        )
+    return compute_distances(domain, occurring, knowledge.distances.get(domain.name))

@@ -120,18 +120,6 @@ def count_certain_priors(promise: BackgroundPromise, cells: Cells) -> list[int]:
     return _count_certain(promise, bind_adversaries(promise, cells)) if cached is None else cached
 
 
-def _make_cache_key(promise: BackgroundPromise) -> str:
-    return f"{promise.column} {promise.kernel} {promise.distances} {promise.skyline}"
-
-
-def _count_certain(promise: BackgroundPromise, everyone: Sequence[tuple[int, BackgroundAdversary]]) -> list[int]:
-    counts = [0] * len(promise.skyline)
-    for number, adversary in everyone:
-        certain = ((adversary.prior > 0).sum(axis=1) == 1) & (adversary.people > 0)
-        counts[number] = max(counts[number], int(adversary.people[certain].sum()))
-    return counts
-
-
 def compute_worst_risks(promise: BackgroundPromise, cells: Cells, groups: CandidateGroups) -> list[float]:
     """Compute the greatest risk at each point of the skyline, in the promise's own units."""
     worst = [0.0] * len(promise.skyline)
@@ -211,10 +199,6 @@ def parse_inference(value: Any) -> str:
     return accept_parameter(replace(field, choices=(*field.choices, "exact")), value, "posterior", "background")
 
 
-def _accept_parameter(value: Any, name: str) -> Any:
-    return accept_parameter(PROMISES["bt-privacy"].fields[name], value, name, "bt-privacy")
-
-
 def parse_distance_matrices(value: Any) -> dict[str, dict[str, Any]] | None:
     """Parse a matrix of distances for each column: a CSV with the values in its first row and column, or {values, rows}."""
     if value is None:
@@ -222,45 +206,6 @@ def parse_distance_matrices(value: Any) -> dict[str, dict[str, Any]] | None:
     if not isinstance(value, Mapping):
         raise JobError("distances is a table of columns.", attempt='distances = { disease = "disease-distances.csv" }.')
     return {str(column): _parse_distance_matrix(str(column), matrix) for column, matrix in value.items()} or None
-
-
-def _parse_distance_matrix(column: str, matrix: Any) -> dict[str, Any]:
-    if isinstance(matrix, str | Path):
-        values, rows = _read_matrix_file(column, Path(matrix))
-    elif isinstance(matrix, Mapping) and set(matrix) == {"values", "rows"}:
-        values = [str(value) for value in matrix["values"]]
-        rows = [list(row) for row in matrix["rows"]]
-    else:
-        raise JobError(f"The distances of {column!r} are neither a file nor {{ values, rows }}.")
-    numbers = [[parse_fraction(cell, f"A distance of {column!r}") for cell in row] for row in rows]
-    size = len(values)
-    if not size:
-        raise JobError(f"The distances of {column!r} name no value.", attempt="values in the first row and column.")
-    if len(set(values)) != size or len(numbers) != size or any(len(row) != size for row in numbers):
-        raise JobError(f"The distances of {column!r} are not a square with every value once.")
-    if any(numbers[i][i] for i in range(size)):
-        raise JobError(f"The distances of {column!r} are not 0 on the diagonal.", why="A value is where it is.")
-    if any(numbers[i][j] != numbers[j][i] for i in range(size) for j in range(i)):
-        raise JobError(f"The distances of {column!r} are not symmetric.", attempt="the same distance both ways.")
-    if any(d < 0 for row in numbers for d in row):
-        raise JobError(f"The distances of {column!r} hold a negative number.")
-    return {"values": values, "rows": [[str(d) for d in row] for row in numbers]}
-
-
-def _read_matrix_file(column: str, path: Path) -> tuple[list[str], list[list[str]]]:
-    try:
-        table = [row for row in csv.reader(io.StringIO(read_text_file(path))) if row]
-    except (OSError, UnicodeDecodeError, csv.Error):
-        raise JobError(f"The distances of {column!r} cannot be read.", why=f"Looked for {path}.") from None
-    if not table or any(len(row) != len(table) for row in table):
-        raise JobError(f"The distances of {column!r} are not a square.", attempt="values in the first row and column.")
-    names = [row[0] for row in table[1:]]
-    if names != table[0][1:]:
-        raise JobError(
-            f"The distances of {column!r} name other values in the first row than in the first column.",
-            attempt="the same values in the same order.",
-        )
-    return names, [row[1:] for row in table[1:]]
 
 
 def to_json_bandwidth(bandwidth: Bandwidth | Mapping[str, Bandwidth]) -> Any:
@@ -326,10 +271,6 @@ def choose_fewest_points(risks: list[float], step: float) -> list[int]:
 
 def find_steepest_step(risks: list[float]) -> float:
     return max((abs(b - a) for a, b in pairwise(risks)), default=0.0)
-
-
-def _format_bandwidth(bandwidth: Bandwidth) -> Any:
-    return bandwidth if bandwidth == WHOLE_BANDWIDTH else float(bandwidth)
 
 
 @document_parameters(PROMISES["bt-privacy"])
@@ -449,3 +390,62 @@ class Skyline(Promise):
     def advice(self, groups: CandidateGroups, planned: bool) -> list[dict[str, Any]]:
         """Propose a skyline for this table."""
         return [propose_skyline(self, groups, planned)]
+
+
+def _make_cache_key(promise: BackgroundPromise) -> str:
+    return f"{promise.column} {promise.kernel} {promise.distances} {promise.skyline}"
+
+
+def _count_certain(promise: BackgroundPromise, everyone: Sequence[tuple[int, BackgroundAdversary]]) -> list[int]:
+    counts = [0] * len(promise.skyline)
+    for number, adversary in everyone:
+        certain = ((adversary.prior > 0).sum(axis=1) == 1) & (adversary.people > 0)
+        counts[number] = max(counts[number], int(adversary.people[certain].sum()))
+    return counts
+
+
+def _accept_parameter(value: Any, name: str) -> Any:
+    return accept_parameter(PROMISES["bt-privacy"].fields[name], value, name, "bt-privacy")
+
+
+def _parse_distance_matrix(column: str, matrix: Any) -> dict[str, Any]:
+    if isinstance(matrix, str | Path):
+        values, rows = _read_matrix_file(column, Path(matrix))
+    elif isinstance(matrix, Mapping) and set(matrix) == {"values", "rows"}:
+        values = [str(value) for value in matrix["values"]]
+        rows = [list(row) for row in matrix["rows"]]
+    else:
+        raise JobError(f"The distances of {column!r} are neither a file nor {{ values, rows }}.")
+    numbers = [[parse_fraction(cell, f"A distance of {column!r}") for cell in row] for row in rows]
+    size = len(values)
+    if not size:
+        raise JobError(f"The distances of {column!r} name no value.", attempt="values in the first row and column.")
+    if len(set(values)) != size or len(numbers) != size or any(len(row) != size for row in numbers):
+        raise JobError(f"The distances of {column!r} are not a square with every value once.")
+    if any(numbers[i][i] for i in range(size)):
+        raise JobError(f"The distances of {column!r} are not 0 on the diagonal.", why="A value is where it is.")
+    if any(numbers[i][j] != numbers[j][i] for i in range(size) for j in range(i)):
+        raise JobError(f"The distances of {column!r} are not symmetric.", attempt="the same distance both ways.")
+    if any(d < 0 for row in numbers for d in row):
+        raise JobError(f"The distances of {column!r} hold a negative number.")
+    return {"values": values, "rows": [[str(d) for d in row] for row in numbers]}
+
+
+def _format_bandwidth(bandwidth: Bandwidth) -> Any:
+    return bandwidth if bandwidth == WHOLE_BANDWIDTH else float(bandwidth)
+
+
+def _read_matrix_file(column: str, path: Path) -> tuple[list[str], list[list[str]]]:
+    try:
+        table = [row for row in csv.reader(io.StringIO(read_text_file(path))) if row]
+    except (OSError, UnicodeDecodeError, csv.Error):
+        raise JobError(f"The distances of {column!r} cannot be read.", why=f"Looked for {path}.") from None
+    if not table or any(len(row) != len(table) for row in table):
+        raise JobError(f"The distances of {column!r} are not a square.", attempt="values in the first row and column.")
+    names = [row[0] for row in table[1:]]
+    if names != table[0][1:]:
+        raise JobError(
+            f"The distances of {column!r} name other values in the first row than in the first column.",
+            attempt="the same values in the same order.",
+        )
+    return names, [row[1:] for row in table[1:]]

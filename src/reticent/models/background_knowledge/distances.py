@@ -65,14 +65,6 @@ def compute_distances(domain: Domain, codes: np.ndarray, matrix: Mapping[str, An
     return ValueDistances(all_parts, unit)
 
 
-def _compute_line_distances(domain: Domain, codes: np.ndarray) -> tuple[np.ndarray, int]:
-    positions, reach = find_positions(domain, codes)
-    scale = find_common_denominator([reach, *positions])
-    unit = max(int(reach * scale), 1)
-    line = compute_whole_multiples([*positions, reach], scale)[:-1]
-    return np.abs(line[:, None] - line[None, :]), unit
-
-
 def find_positions(domain: Domain, codes: np.ndarray) -> tuple[list[Fraction], Fraction]:
     """Find the exact positions of codes, and the range by which distances are measured."""
     assert isinstance(domain, RangeDomain | BandDomain), "a column of places"
@@ -87,32 +79,6 @@ def find_positions(domain: Domain, codes: np.ndarray) -> tuple[list[Fraction], F
     if len(places) and span != (float(places[0]), float(places[-1])):
         ends = [Fraction(repr(float(end))) for end in span]
     return positions, ends[1] - ends[0]
-
-
-def _compute_tree_distances(domain: Domain, codes: np.ndarray) -> tuple[np.ndarray, int]:
-    if not isinstance(domain, TreeDomain):
-        raise JobError(f"{domain.name!r} has neither an order nor a hierarchy.", attempt="a hierarchy for it.")
-    paths = domain.hierarchy.paths[codes]
-    parts = np.zeros((len(codes), len(codes)), np.int64)
-    for level in range(domain.hierarchy.height):
-        parts += paths[:, None, level] != paths[None, :, level]
-    return parts, max(domain.hierarchy.height, 1)
-
-
-def _parse_listed_distances(domain: Domain, codes: np.ndarray, matrix: Mapping[str, Any]) -> tuple[np.ndarray, int]:
-    index_of_text = {text: indices for indices, text in enumerate(matrix["values"])}
-    texts = [domain.texts[code] for code in codes.tolist()]
-    lacking = sum(text not in index_of_text for text in texts)
-    if lacking:
-        raise JobError(
-            f"The distances of {domain.name!r} lack {lacking} of its {len(texts)} values.",
-            attempt="a row and a column for every value of the table.",
-        )
-    rows = [[Fraction(str(d)) for d in row] for row in matrix["rows"]]
-    unit = find_common_denominator(d for row in rows for d in row)
-    multiples = compute_whole_multiples([d for row in rows for d in row], unit).reshape(len(rows), -1)
-    indices = [index_of_text[text] for text in texts]
-    return multiples[np.ix_(indices, indices)], unit
 
 
 def is_ordered(domain: Domain) -> bool:
@@ -149,6 +115,49 @@ def compute_kernel_weights(distances: ValueDistances, bandwidth: Bandwidth, kern
     return weights
 
 
+def are_equality_weights(weights: KernelWeights) -> bool:
+    """Tell whether a kernel gives weight to equal values alone, as small bandwidths do."""
+    return isinstance(weights, EqualityWeights) or np.count_nonzero(weights) == len(weights)
+
+
+def are_whole_weights(weights: KernelWeights) -> bool:
+    return len(weights) == 1 if isinstance(weights, EqualityWeights) else bool((weights == 1.0).all())
+
+
+def _parse_listed_distances(domain: Domain, codes: np.ndarray, matrix: Mapping[str, Any]) -> tuple[np.ndarray, int]:
+    index_of_text = {text: indices for indices, text in enumerate(matrix["values"])}
+    texts = [domain.texts[code] for code in codes.tolist()]
+    lacking = sum(text not in index_of_text for text in texts)
+    if lacking:
+        raise JobError(
+            f"The distances of {domain.name!r} lack {lacking} of its {len(texts)} values.",
+            attempt="a row and a column for every value of the table.",
+        )
+    rows = [[Fraction(str(d)) for d in row] for row in matrix["rows"]]
+    unit = find_common_denominator(d for row in rows for d in row)
+    multiples = compute_whole_multiples([d for row in rows for d in row], unit).reshape(len(rows), -1)
+    indices = [index_of_text[text] for text in texts]
+    return multiples[np.ix_(indices, indices)], unit
+
+
+def _compute_line_distances(domain: Domain, codes: np.ndarray) -> tuple[np.ndarray, int]:
+    positions, reach = find_positions(domain, codes)
+    scale = find_common_denominator([reach, *positions])
+    unit = max(int(reach * scale), 1)
+    line = compute_whole_multiples([*positions, reach], scale)[:-1]
+    return np.abs(line[:, None] - line[None, :]), unit
+
+
+def _compute_tree_distances(domain: Domain, codes: np.ndarray) -> tuple[np.ndarray, int]:
+    if not isinstance(domain, TreeDomain):
+        raise JobError(f"{domain.name!r} has neither an order nor a hierarchy.", attempt="a hierarchy for it.")
+    paths = domain.hierarchy.paths[codes]
+    parts = np.zeros((len(codes), len(codes)), np.int64)
+    for level in range(domain.hierarchy.height):
+        parts += paths[:, None, level] != paths[None, :, level]
+    return parts, max(domain.hierarchy.height, 1)
+
+
 def _compute_kernel_weight(distance: int, reach: int, kernel: str) -> float:
     if distance >= reach:
         return 0.0
@@ -157,12 +166,3 @@ def _compute_kernel_weight(distance: int, reach: int, kernel: str) -> float:
     if kernel == "triangular":
         return (reach - distance) / reach
     return exp(-4.5 * (distance / reach) ** 2) if kernel == "gaussian" else 1.0
-
-
-def are_equality_weights(weights: KernelWeights) -> bool:
-    """Tell whether a kernel gives weight to equal values alone, as small bandwidths do."""
-    return isinstance(weights, EqualityWeights) or np.count_nonzero(weights) == len(weights)
-
-
-def are_whole_weights(weights: KernelWeights) -> bool:
-    return len(weights) == 1 if isinstance(weights, EqualityWeights) else bool((weights == 1.0).all())

@@ -84,24 +84,6 @@ def compute_exact_posteriors(
     return posteriors / posteriors.sum(axis=1, keepdims=True)
 
 
-def _expect_placements(items: np.ndarray, bins: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """Compute (classes, bins): the expected number of items of each class in each bin."""
-    strides = np.append(1, np.cumprod(bins[:-1] + 1)).astype(np.int64)
-    remaining = np.indices(tuple(int(n) + 1 for n in bins)).reshape(len(bins), -1).T
-    code = remaining @ strides
-    placed = int(bins.sum()) - remaining.sum(axis=1)
-    turn = np.argsort(placed, kind="stable")
-    order = np.ascontiguousarray(np.column_stack([code[turn], remaining[turn]]), np.int64)
-    level = np.searchsorted(placed[turn], np.arange(int(bins.sum()) + 2)).astype(np.int64)
-    item = np.repeat(np.arange(len(items)), items).astype(np.int64)
-    highest = np.maximum(weight.max(axis=1, keepdims=True), 1e-300)
-    expected = np.zeros(weight.shape)
-    expect_placements(
-        strides, item, np.ascontiguousarray(weight / highest), order, level, np.zeros((len(order), 2)), expected
-    )
-    return expected
-
-
 def compute_js_divergence(p: np.ndarray, q: np.ndarray) -> np.ndarray:
     """Compute the Jensen-Shannon divergence in bits, over the last axis."""
     middle = (p + q) / 2
@@ -120,13 +102,6 @@ def compute_ordered_emd(p: np.ndarray, q: np.ndarray) -> np.ndarray:
     return moved.sum(axis=-1) / max(moved.shape[-1] - 1, 1)
 
 
-def _sum_divergence_terms(p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    p, q = np.broadcast_arrays(np.asarray(p, float), np.asarray(q, float))
-    ratio = np.ones_like(p)
-    np.divide(p, q, out=ratio, where=p > 0)
-    return p * np.log2(ratio)
-
-
 def make_smoothing_matrix(weights: np.ndarray, occurring: np.ndarray) -> np.ndarray:
     """Make the matrix that smooths a belief over the values that occur: row i averages with the kernel's weights around value i."""
     weights = np.where(occurring[:, None] & occurring[None, :], weights, 0.0)
@@ -141,3 +116,28 @@ def smooth_beliefs(belief: np.ndarray, matrix: np.ndarray) -> np.ndarray:
     smoothed = belief @ matrix.T
     row_sums = smoothed.sum(axis=-1, keepdims=True)
     return np.divide(smoothed, row_sums, out=np.zeros_like(smoothed), where=row_sums > 0)
+
+
+def _expect_placements(items: np.ndarray, bins: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Compute (classes, bins): the expected number of items of each class in each bin."""
+    strides = np.append(1, np.cumprod(bins[:-1] + 1)).astype(np.int64)
+    remaining = np.indices(tuple(int(n) + 1 for n in bins)).reshape(len(bins), -1).T
+    code = remaining @ strides
+    placed = int(bins.sum()) - remaining.sum(axis=1)
+    turn = np.argsort(placed, kind="stable")
+    order = np.ascontiguousarray(np.column_stack([code[turn], remaining[turn]]), np.int64)
+    level = np.searchsorted(placed[turn], np.arange(int(bins.sum()) + 2)).astype(np.int64)
+    item = np.repeat(np.arange(len(items)), items).astype(np.int64)
+    highest = np.maximum(weight.max(axis=1, keepdims=True), 1e-300)
+    expected = np.zeros(weight.shape)
+    expect_placements(
+        strides, item, np.ascontiguousarray(weight / highest), order, level, np.zeros((len(order), 2)), expected
+    )
+    return expected
+
+
+def _sum_divergence_terms(p: np.ndarray, q: np.ndarray) -> np.ndarray:
+    p, q = np.broadcast_arrays(np.asarray(p, float), np.asarray(q, float))
+    ratio = np.ones_like(p)
+    np.divide(p, q, out=ratio, where=p > 0)
+    return p * np.log2(ratio)

@@ -236,14 +236,25 @@ class KernelPriors:
         return sums / sums.sum(axis=1, keepdims=True)
 
 
-def _slice_rows(lengths: np.ndarray, max_length: int) -> Iterator[slice]:
-    """Cut rows into slices whose lengths add up to no more than `max_length`, or that have one row."""
-    until = np.append(0, np.cumsum(lengths))
-    start = 0
-    while start < len(lengths):
-        stop = max(int(np.searchsorted(until, until[start] + max_length, side="right")) - 1, start + 1)
-        yield slice(start, stop)
-        start = stop
+def _find_combinations(codes: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Find the distinct rows, and which of them each row is."""
+    if not codes.shape[1]:
+        return codes[:1], np.zeros(len(codes), np.int64)
+    words = pack_codes(codes, lengths)
+    if len(words) == 1:
+        _, first, number = np.unique(words[0], return_index=True, return_inverse=True)
+        return codes[first], number.reshape(-1)
+    distinct, number = np.unique(codes, axis=0, return_inverse=True)
+    return distinct, number.reshape(-1)
+
+
+def _sum_equal_rows(table: np.ndarray, number: np.ndarray, rows: int) -> np.ndarray:
+    """Add up rows of equal number: points that differ only in columns without weight."""
+    if rows == len(table) and (number == np.arange(rows)).all():
+        return table
+    summed = np.zeros((rows, table.shape[1]))
+    np.add.at(summed, number, table)
+    return summed
 
 
 def _apply_weights(weight: np.ndarray, dense: np.ndarray) -> np.ndarray:
@@ -258,18 +269,6 @@ def _apply_weights(weight: np.ndarray, dense: np.ndarray) -> np.ndarray:
     return product
 
 
-def _find_combinations(codes: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Find the distinct rows, and which of them each row is."""
-    if not codes.shape[1]:
-        return codes[:1], np.zeros(len(codes), np.int64)
-    words = pack_codes(codes, lengths)
-    if len(words) == 1:
-        _, first, number = np.unique(words[0], return_index=True, return_inverse=True)
-        return codes[first], number.reshape(-1)
-    distinct, number = np.unique(codes, axis=0, return_inverse=True)
-    return distinct, number.reshape(-1)
-
-
 def _number_combinations(combinations: np.ndarray, codes: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     """Find which of the known combinations each row is."""
     if not codes.shape[1]:
@@ -277,10 +276,11 @@ def _number_combinations(combinations: np.ndarray, codes: np.ndarray, lengths: n
     return _find_combinations(np.concatenate([combinations, codes]), lengths)[1][len(combinations) :]
 
 
-def _sum_equal_rows(table: np.ndarray, number: np.ndarray, rows: int) -> np.ndarray:
-    """Add up rows of equal number: points that differ only in columns without weight."""
-    if rows == len(table) and (number == np.arange(rows)).all():
-        return table
-    summed = np.zeros((rows, table.shape[1]))
-    np.add.at(summed, number, table)
-    return summed
+def _slice_rows(lengths: np.ndarray, max_length: int) -> Iterator[slice]:
+    """Cut rows into slices whose lengths add up to no more than `max_length`, or that have one row."""
+    until = np.append(0, np.cumsum(lengths))
+    start = 0
+    while start < len(lengths):
+        stop = max(int(np.searchsorted(until, until[start] + max_length, side="right")) - 1, start + 1)
+        yield slice(start, stop)
+        start = stop

@@ -47,6 +47,9 @@ from reticent.utility.mining.features import Feature, LabelPlaces, make_feature
 
 MAX_EM_STEPS = 100
 EM_TOLERANCE = 1e-4
+MIN_ROW_PART = 1e-6  # a smaller part of a row is left out
+WEIGHT_COLUMN = "G"
+Encoding = Sequence[Mapping[str, float] | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,28 +121,6 @@ class PerturbedClasses:
             if not len(moving):
                 break
         return (counts @ self.indicator).reshape(*value_counts.shape[:-1], len(self.names))
-
-
-def _assign_classes(
-    values: pl.Series, categories: Mapping[Any, Sequence[Any]] | None
-) -> tuple[np.ndarray, tuple[Any, ...]]:
-    if categories is None:
-        return np.arange(len(values)), tuple(values.to_list())
-    place = {str(value): position for position, value in enumerate(values.to_list())}
-    of = np.full(len(values), -1)
-    for class_number, listed in enumerate(categories.values()):
-        for value in listed:
-            if str(value) in place:
-                of[place[str(value)]] = class_number
-    if (of < 0).any():
-        raise RequestError(
-            f"The categories leave out {pluralize(int((of < 0).sum()), 'value')} of the sensitive column.",
-            attempt="a class for every value.",
-        )
-    return of, tuple(categories)
-
-
-MIN_ROW_PART = 1e-6  # a smaller part of a row is left out
 
 
 @dataclass(frozen=True, eq=False)
@@ -335,14 +316,6 @@ class Grower:
         return (np.abs(shares[0] - shares[1]) > self.z * np.sqrt(variance)).any(axis=1)
 
 
-def _compute_gini(counts: np.ndarray) -> np.ndarray:
-    """Compute rows times impurity of each line; shares are clipped, counts by inversion may be negative."""
-    total = counts.sum(axis=1, keepdims=True)
-    share = np.clip(np.divide(counts, total, out=np.zeros_like(counts), where=total > 0), 0, 1)
-    share /= np.maximum(share.sum(axis=1, keepdims=True), 1e-300)
-    return total[:, 0] * (1 - (share**2).sum(axis=1))
-
-
 def grow_tree(
     rows: TrainingRows, classes: PerturbedClasses, *, max_depth: int, least: float, z: float, em: bool
 ) -> Node:
@@ -353,9 +326,6 @@ def grow_tree(
     value_counts = np.stack([branch.seen for branch in root.all()])
     shares = classes.maximize_likelihood(value_counts) / np.maximum(value_counts.sum(axis=1, keepdims=True), 1e-300)
     return root.convert_to_node(iter(shares), even)
-
-
-WEIGHT_COLUMN = "G"
 
 
 @dataclass(frozen=True, eq=False)
@@ -477,20 +447,6 @@ class ReconstructingTree(ClassifierMixin, BaseEstimator):
         return self.grown_
 
 
-def _convert_to_frame(X: Any) -> pl.DataFrame:
-    return X if isinstance(X, pl.DataFrame) else pl.DataFrame(X)
-
-
-def _convert_to_series(y: Any) -> pl.Series:
-    return y if isinstance(y, pl.Series) else pl.Series(np.asarray(y))
-
-
-def _read_weights(frame: pl.DataFrame, sample_weight: Any) -> np.ndarray:
-    if sample_weight is not None:
-        return np.asarray(sample_weight, np.float64)
-    return frame[WEIGHT_COLUMN].to_numpy().astype(np.float64) if WEIGHT_COLUMN in frame.columns else np.ones(len(frame))
-
-
 def optimistic(people: pl.DataFrame, classes: np.ndarray, k: int, *, seed: int = 0, **options: Any) -> Any:
     """Return (tree, encoding) where nothing is perturbed."""
     chosen = np.random.default_rng(seed).choice(len(people), len(people) // k, replace=False)
@@ -505,18 +461,6 @@ def pessimistic(
     chosen = rng.choice(len(people), len(people) // k, replace=False)
     noise = np.array(list(of.values()))[rng.integers(0, len(of), len(values))]
     return _fit_yardstick_tree(people, noise, chosen, seed, options)
-
-
-def _fit_yardstick_tree(
-    people: pl.DataFrame, classes: np.ndarray, chosen: np.ndarray, seed: int, options: Mapping[str, Any]
-) -> Any:
-    settings = {"max_depth": 10, "min_samples_leaf": 25, "random_state": seed, **options}
-    encoding = [order_categories(people[name][chosen], classes[chosen]) for name in people.columns]
-    tree = DecisionTreeClassifier(**settings)
-    return tree.fit(encode_people(people[chosen], encoding), classes[chosen]), encoding
-
-
-Encoding = Sequence[Mapping[str, float] | None]
 
 
 def order_categories(values: pl.Series, classes: np.ndarray) -> Mapping[str, float] | None:
@@ -540,3 +484,53 @@ def encode_people(people: pl.DataFrame, encoding: Encoding) -> np.ndarray:
                 column.cast(pl.String).replace_strict(dict(means), default=0.0, return_dtype=pl.Float64).to_numpy()
             )
     return np.column_stack(columns)
+
+
+def _assign_classes(
+    values: pl.Series, categories: Mapping[Any, Sequence[Any]] | None
+) -> tuple[np.ndarray, tuple[Any, ...]]:
+    if categories is None:
+        return np.arange(len(values)), tuple(values.to_list())
+    place = {str(value): position for position, value in enumerate(values.to_list())}
+    of = np.full(len(values), -1)
+    for class_number, listed in enumerate(categories.values()):
+        for value in listed:
+            if str(value) in place:
+                of[place[str(value)]] = class_number
+    if (of < 0).any():
+        raise RequestError(
+            f"The categories leave out {pluralize(int((of < 0).sum()), 'value')} of the sensitive column.",
+            attempt="a class for every value.",
+        )
+    return of, tuple(categories)
+
+
+def _compute_gini(counts: np.ndarray) -> np.ndarray:
+    """Compute rows times impurity of each line; shares are clipped, counts by inversion may be negative."""
+    total = counts.sum(axis=1, keepdims=True)
+    share = np.clip(np.divide(counts, total, out=np.zeros_like(counts), where=total > 0), 0, 1)
+    share /= np.maximum(share.sum(axis=1, keepdims=True), 1e-300)
+    return total[:, 0] * (1 - (share**2).sum(axis=1))
+
+
+def _convert_to_frame(X: Any) -> pl.DataFrame:
+    return X if isinstance(X, pl.DataFrame) else pl.DataFrame(X)
+
+
+def _convert_to_series(y: Any) -> pl.Series:
+    return y if isinstance(y, pl.Series) else pl.Series(np.asarray(y))
+
+
+def _read_weights(frame: pl.DataFrame, sample_weight: Any) -> np.ndarray:
+    if sample_weight is not None:
+        return np.asarray(sample_weight, np.float64)
+    return frame[WEIGHT_COLUMN].to_numpy().astype(np.float64) if WEIGHT_COLUMN in frame.columns else np.ones(len(frame))
+
+
+def _fit_yardstick_tree(
+    people: pl.DataFrame, classes: np.ndarray, chosen: np.ndarray, seed: int, options: Mapping[str, Any]
+) -> Any:
+    settings = {"max_depth": 10, "min_samples_leaf": 25, "random_state": seed, **options}
+    encoding = [order_categories(people[name][chosen], classes[chosen]) for name in people.columns]
+    tree = DecisionTreeClassifier(**settings)
+    return tree.fit(encode_people(people[chosen], encoding), classes[chosen]), encoding
