@@ -193,9 +193,9 @@ def _observe_others(
 
 def _require_no_roles(roles: Mapping[str, Any]) -> None:
     """Refuse roles for a release: a job may define how the source is read, the rest describes a plain table."""
-    if named := [word for word, value in roles.items() if value and word != "job"]:
+    if role_names := [word for word, value in roles.items() if value and word != "job"]:
         raise RequestError(
-            f"{' and '.join(named)} describe a plain table; a release folder describes itself.",
+            f"{' and '.join(role_names)} describe a plain table; a release folder describes itself.",
             attempt="leaving them out.",
         )
 

@@ -133,9 +133,11 @@ def compute_joint_posteriors(
     if sum(comb(n + values - 1, n) for n in rows) > MAX_MULTISETS:
         return None
     options = []
-    for n, wanted, run in zip(rows, published, runs, strict=True):
+    for n, published_bytes, run in zip(rows, published, runs, strict=True):
         fit = [c for c in list_multisets(n, values) if all(a <= b for a, b in zip(c, totals, strict=True))]
-        options.append([(c, factorial(n) // prod(map(factorial, c))) for c in fit if run(np.array(c)) == wanted])
+        options.append(
+            [(c, factorial(n) // prod(map(factorial, c))) for c in fit if run(np.array(c)) == published_bytes]
+        )
     return [_weigh_group_counts(group, options, totals) for group in range(len(options))]
 
 

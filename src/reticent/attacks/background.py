@@ -99,10 +99,10 @@ def attack_by_background_knowledge(
     """Attack as the adversaries of the options, or as those that the release's promises are about."""
     promised = next((p.parameters for p in target.promises if p.name in ("bt-privacy", "skyline")), {})
     points = _list_adversary_points(promised, bandwidth, t, prior)
-    wanted = {"smoothing": smoothing, "kernel": kernel, "posterior": posterior, "distances": distances}
+    knowledge_options = {"smoothing": smoothing, "kernel": kernel, "posterior": posterior, "distances": distances}
     settings = {"smoothing": 0, "kernel": "epanechnikov", "posterior": "omega", "distances": None, "base": 2}
     settings |= {name: promised[name] for name in settings if name in promised}
-    settings |= {name: value for name, value in wanted.items() if value is not None}
+    settings |= {name: value for name, value in knowledge_options.items() if value is not None}
     inference = bt_privacy.parse_inference(settings["posterior"])
     entries = _list_entries(target)
     views = []

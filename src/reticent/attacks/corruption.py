@@ -128,9 +128,9 @@ class DomainKnowledge:
     unknown: int | None
 
     @classmethod
-    def of_everyone_else(cls, holders: np.ndarray, true: np.ndarray) -> DomainKnowledge:
+    def of_everyone_else(cls, holders: np.ndarray, true_codes: np.ndarray) -> DomainKnowledge:
         """Make the knowledge of an adversary who has corrupted everybody but the victim, for every victim."""
-        alone = holders[true] == 1
+        alone = holders[true_codes] == 1
         return cls(int(alone.sum()), alone, 1 if alone.any() else None)
 
     @classmethod
@@ -188,10 +188,10 @@ def find_corrupted_people(
     # Several people may read the same: the first of them is the first corrupted, and so on.
     turn = pl.int_range(pl.len()).over(keys).alias("\x00turn")
     people_on_list = external.select(*texts, turn, pl.int_range(pl.len()).alias("\x00person"))
-    wanted = corrupted.select(*texts, turn)
-    persons = wanted.join(people_on_list, on=[*keys, "\x00turn"], how="left", nulls_equal=True, maintain_order="left")[
-        "\x00person"
-    ]
+    corrupted_texts = corrupted.select(*texts, turn)
+    persons = corrupted_texts.join(
+        people_on_list, on=[*keys, "\x00turn"], how="left", nulls_equal=True, maintain_order="left"
+    )["\x00person"]
     if persons.null_count():
         raise RequestError(
             f"{pluralize(persons.null_count(), 'corrupted person', 'is', 'are')} not on the external list.",
@@ -239,19 +239,19 @@ def find_unmasked_people(release: Any, people: pl.DataFrame) -> UnmaskedPeople:
     )
     true_counts = _to_value_counts(people.group_by(pl.col(column).alias("value")).len("count"))
     values = sorted(true_counts, key=str)
-    true = np.array([true_counts[value] for value in values])
+    true_numbers = np.array([true_counts[value] for value in values])
     published = np.array([published_counts.get(value, 0) for value in values])
-    is_unmasked = are_unmasked(published, true)
-    hits = int(true[is_unmasked].sum())
-    total = int(true.sum())
-    rarest = float(true[is_unmasked].min() / total) if hits else 0.0
+    is_unmasked = are_unmasked(published, true_numbers)
+    hits = int(true_numbers[is_unmasked].sum())
+    total = int(true_numbers.sum())
+    rarest = float(true_numbers[is_unmasked].min() / total) if hits else 0.0
     facts = {} if is_perturbed else _apply_lemma1(release, people, len(values))
-    return UnmaskedPeople(total, hits, float(true.max() / total), rarest, facts)
+    return UnmaskedPeople(total, hits, float(true_numbers.max() / total), rarest, facts)
 
 
-def are_unmasked(published: np.ndarray, true: np.ndarray) -> np.ndarray:
+def are_unmasked(published: np.ndarray, true_counts: np.ndarray) -> np.ndarray:
     """Tell where the holder of a value is unmasked: all holders but one are known, and more than these are published."""
-    return (true > 0) & (published > true - 1)
+    return (true_counts > 0) & (published > true_counts - 1)
 
 
 def compute_certain_predicate_prior(distinct: int, domain: int, l: int) -> Fraction:  # noqa: E741  the field's own letter
@@ -492,12 +492,12 @@ def _attack_sampled(sampled: SampledTarget, adversary: CorruptionAdversary) -> C
             why="Some of its people are under no label, or a group's G is another number.",
             attempt="the data that was published.",
         )
-    true = sampled.codes(sampled.people[sampled.sensitive.name])
+    true_codes = sampled.codes(sampled.people[sampled.sensitive.name])
     has_partial_knowledge = sampled.external is not None or sampled.corrupted is not None or sampled.victim is not None
     victims, groups, learned = (
-        _corrupt_some(sampled) if has_partial_knowledge else _corrupt_everyone_else(sampled, owner, true)
+        _corrupt_some(sampled) if has_partial_knowledge else _corrupt_everyone_else(sampled, owner, true_codes)
     )
-    share = np.bincount(owner, weights=true == sampled.y[owner], minlength=len(sampled.size)) / sampled.size
+    share = np.bincount(owner, weights=true_codes == sampled.y[owner], minlength=len(sampled.size)) / sampled.size
     guesses = share[groups]  # the guess is the value that is shown
     domain_belief = learned.posteriors(adversary)
     if not sampled.declared and not has_partial_knowledge:
@@ -513,7 +513,7 @@ def _attack_sampled(sampled: SampledTarget, adversary: CorruptionAdversary) -> C
         )
     setting = bounds.CorruptionSetting(sampled.p, sampled.counted_on, len(sampled.domain), adversary.lambda_)
     low, high = compute_wilson_interval(round(hits), targets)
-    most_frequent_share = np.bincount(true, minlength=len(sampled.domain)).max() / len(true)
+    most_frequent_share = np.bincount(true_codes, minlength=len(sampled.domain)).max() / len(true_codes)
     return CorruptionOutcome(
         "corruption",
         targets,
@@ -592,16 +592,16 @@ def _corrupt_some(sampled: SampledTarget) -> tuple[CorruptionVictims, np.ndarray
 
 
 def _corrupt_everyone_else(
-    sampled: SampledTarget, owner: np.ndarray, true: np.ndarray
+    sampled: SampledTarget, owner: np.ndarray, true_codes: np.ndarray
 ) -> tuple[CorruptionVictims, np.ndarray, DomainKnowledge]:
     """Corrupt everyone else: each person of the source is a victim once."""
-    matches_by_group = np.bincount(owner, weights=true == sampled.y[owner], minlength=len(sampled.size)).astype(
+    matches_by_group = np.bincount(owner, weights=true_codes == sampled.y[owner], minlength=len(sampled.size)).astype(
         np.int64
     )
-    others_at_y = matches_by_group[owner] - (true == sampled.y[owner])
+    others_at_y = matches_by_group[owner] - (true_codes == sampled.y[owner])
     size = sampled.size[owner]
-    holders = np.bincount(true, minlength=len(sampled.domain))
-    learned = DomainKnowledge.of_everyone_else(holders, true)
+    holders = np.bincount(true_codes, minlength=len(sampled.domain))
+    learned = DomainKnowledge.of_everyone_else(holders, true_codes)
     return CorruptionVictims(size, size - 1, others_at_y, np.zeros_like(size)), owner, learned
 
 

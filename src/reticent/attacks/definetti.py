@@ -104,20 +104,20 @@ def learn_beliefs(
     weight = np.ascontiguousarray(weight[order], np.float64)
     published = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     present = np.bincount(group, weights=weight, minlength=len(counts))
-    shown = Beliefs.of_table(published)
-    lengths = np.diff(shown.starts)[group]
+    published_beliefs = Beliefs.of_table(published)
+    lengths = np.diff(published_beliefs.starts)[group]
     entries = np.append(0, np.cumsum(lengths))
-    in_group = list_stretches(shown.starts[:-1][group], lengths)
-    share = shown.belief[in_group]
-    wanted = shown.belief * present[shown.row]
-    pair, in_pair = _number_pairs(np.repeat(point, lengths) * values + shown.value[in_group])
+    in_group = list_stretches(published_beliefs.starts[:-1][group], lengths)
+    share = published_beliefs.belief[in_group]
+    published_people = published_beliefs.belief * present[published_beliefs.row]
+    pair, in_pair = _number_pairs(np.repeat(point, lengths) * values + published_beliefs.value[in_group])
     classifier = PairClassifier.from_pairs(points, sizes, pair // values, pair % values, values)
     belief = share.copy()
     for _ in range(rounds):
         people = _gather_people(entries, weight, belief, in_pair, len(pair))
         kernel.believe(entries, share, classifier.classify(people), in_pair, belief)
-        expected = _gather_people(entries, weight, belief, in_group, len(wanted))
-        lacking = np.divide(wanted, expected, out=np.zeros_like(expected), where=expected > 0)
+        expected = _gather_people(entries, weight, belief, in_group, len(published_people))
+        lacking = np.divide(published_people, expected, out=np.zeros_like(expected), where=expected > 0)
         kernel.believe(entries, belief, lacking, in_group, belief)
     total = _gather_people(entries, weight, belief, in_pair, len(pair))
     return Beliefs.of_pairs(pair // values, pair % values, total, len(points), values).scale_to_one()
@@ -180,11 +180,11 @@ def _select_random_groups(
     order = np.argsort(turn[group], kind="stable")
     first = np.zeros(len(point), bool)
     first[np.unique(point[order], return_index=True)[1]] = True
-    enough = min(
+    last_entry = min(
         int(np.searchsorted(np.cumsum(first), limits.points)),
         int(np.searchsorted(np.cumsum(pairs[order]), limits.pairs)),
     )
-    last = turn[group[order]][min(enough, len(order) - 1)]
+    last = turn[group[order]][min(last_entry, len(order) - 1)]
     is_selected: np.ndarray = turn[group] <= last
     if int(pairs[is_selected].sum()) > 2 * limits.pairs:  # the last group alone has that many
         is_selected &= _of_some_points(point, np.where(is_selected, pairs, 0), limits.pairs)
@@ -193,10 +193,10 @@ def _select_random_groups(
 
 def _add_overall_guesses(guesses: Guesses, belief: Beliefs, counts: np.ndarray) -> Guesses:
     """Guess by the overall distribution for people who are in no group."""
-    bare = np.diff(belief.starts) == 0
+    are_empty = np.diff(belief.starts) == 0
     overall = counts.sum(axis=0) / counts.sum()
-    guess = np.where(bare, overall.argmax(), guesses.guess)
-    greatest = np.where(bare, overall.max(), guesses.greatest)
+    guess = np.where(are_empty, overall.argmax(), guesses.guess)
+    greatest = np.where(are_empty, overall.max(), guesses.greatest)
     return Guesses(guess, greatest, greatest)
 
 

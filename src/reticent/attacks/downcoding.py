@@ -278,8 +278,8 @@ def _import_solver() -> Any:
         upper[:counts] = column.people.repeat(column.width)
         lower[column.begin[column.tight[:, 0]]] = 1.0
         lower[(column.begin + column.width - 1)[column.tight[:, 1]]] = 1.0
-        wanted = np.concatenate([column.people, column.totals])
-        solution = linprog(goal, refused, limit, equalities, wanted, np.column_stack([lower, upper]), method="highs")
+        margins = np.concatenate([column.people, column.totals])
+        solution = linprog(goal, refused, limit, equalities, margins, np.column_stack([lower, upper]), method="highs")
         return float(-solution.fun) if solution.status == 0 else float("inf")
 
     return optimum
@@ -335,16 +335,16 @@ def _attack_column(
         if informed is None:  # too many people, or the group could have been cut: nothing is known of it
             tally.skipped, informed = tally.skipped + people, uninformed
         entries = slice(starts[group], starts[group + 1])
-        true = np.bincount(code[entries] - first, weights=membership.people[entries], minlength=values)
+        true_counts = np.bincount(code[entries] - first, weights=membership.people[entries], minlength=values)
         tally.targets += people
-        tally.hits += float(true[_find_likeliest_value(informed.expected)])
-        tally.control += float(true[_find_likeliest_value(uninformed.expected)])
+        tally.hits += float(true_counts[_find_likeliest_value(informed.expected)])
+        tally.control += float(true_counts[_find_likeliest_value(uninformed.expected)])
         tally.chance += people / values
         tally.worst = max(tally.worst, float(informed.expected.max() / people))
         if people >= 2 * k:
             tally.bits.append(informed.bits - uninformed.bits)
-            if (membership.shares[entries] == 1).all() and true.sum() == people:  # its people are known
-                tally.held.append(has_no_cut(true, k))
+            if (membership.shares[entries] == 1).all() and true_counts.sum() == people:  # its people are known
+                tally.held.append(has_no_cut(true_counts, k))
 
 
 def _solve_column_programs(

@@ -175,18 +175,18 @@ def _balance_membership(point: np.ndarray, group: np.ndarray, target: AttackTarg
     points_in_no_group = np.arange(points) if people_in_no_group > 0 else uncovered
     point = np.append(point, points_in_no_group)
     group = np.append(group, np.full(len(points_in_no_group), groups))
-    wanted = np.append(sizes, max(people_in_no_group, float(target.people[uncovered].sum())))
+    group_sizes = np.append(sizes, max(people_in_no_group, float(target.people[uncovered].sum())))
     pairs = GroupMembership(point, group, np.ones(len(point)), groups, points, False)
-    of_group = np.where(wanted > 0, wanted, 0.0)
+    of_group = np.where(group_sizes > 0, group_sizes, 0.0)
     gap = np.inf
     for _ in range(MAX_BALANCING_ROUNDS):
         factor_sums = np.bincount(point, weights=of_group[group], minlength=points)
         of_point = target.people / np.where(factor_sums > 0, factor_sums, 1)
         expected = pairs.by_group(of_point[point]) * of_group
-        gap = float(np.max(np.abs(expected - wanted)[wanted > 0] / wanted[wanted > 0], initial=0.0))
+        gap = float(np.max(np.abs(expected - group_sizes)[group_sizes > 0] / group_sizes[group_sizes > 0], initial=0.0))
         if gap < SETTLED_LACKING_SHARE:
             break
-        of_group *= np.divide(wanted, expected, out=np.ones_like(expected), where=expected > 0)
+        of_group *= np.divide(group_sizes, expected, out=np.ones_like(expected), where=expected > 0)
         np.clip(
             of_group, 0.0, MAX_FACTOR, out=of_group
         )  # where no assignment fits, as of other people, factors run away

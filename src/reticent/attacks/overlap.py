@@ -255,8 +255,8 @@ def _count_components(target: AttackTarget, membership: GroupMembership) -> Coun
     of_entry = component[membership.point][order]
     counted = CountedComponents()
     steps_left = MAX_TOTAL_STEPS
-    small = np.flatnonzero((people > 0) & (people <= MAX_COMPONENT_PEOPLE))
-    for number in small[np.argsort(people[small], kind="stable")].tolist():
+    small_components = np.flatnonzero((people > 0) & (people <= MAX_COMPONENT_PEOPLE))
+    for number in small_components[np.argsort(people[small_components], kind="stable")].tolist():
         entries = order[np.searchsorted(of_entry, number) : np.searchsorted(of_entry, number, side="right")]
         steps_left -= _count_component(target, membership, entries, counted, min(steps_left, MAX_COMPONENT_STEPS))
         if steps_left <= 0:
@@ -370,7 +370,7 @@ def _assess_second_reading(
     above = [point for point in points if float(max(counted.tables[point])) > greatest[point]]
     right, believed, low, high = _check_second_reading(target, counted, above)
     promised = target.promised
-    beyond = (
+    exceeding = (
         []
         if promised is None
         else [counted_point for counted_point in points if float(max(counted.tables[counted_point])) > promised]
@@ -383,7 +383,7 @@ def _assess_second_reading(
         "tables_right": right,
         "tables_right_low": low,
         "tables_right_high": high,
-        "tables_exceeds": None if promised is None else int(target.people[beyond].sum()),
+        "tables_exceeds": None if promised is None else int(target.people[exceeding].sum()),
     }
 
 

@@ -101,17 +101,17 @@ def single_out(
             attempt="another attack: whoever knows somebody's quasi-identifiers finds the row.",
         )
     rng = np.random.default_rng(seed)
-    tried = [
+    tried_columns = [
         tried_column
         for axis in lines
         if (tried_column := _try_predicates(target, sight, axis, others, rng, limits)) is not None
     ]
-    if not tried:
+    if not tried_columns:
         raise RequestError(
             "This attack reads the ends of published ranges; this release has none.",
             attempt="another attack: every label is a category, a single value or `*`.",
         )
-    return _make_outcome(tried)
+    return _make_outcome(tried_columns)
 
 
 def _try_predicates(
@@ -138,8 +138,8 @@ def _try_predicates(
     people = _count_people(
         target, sight, axis, sampled_groups.repeat(2), ends.value[sight.label[axis][sampled_groups]].reshape(-1)
     )
-    among, value, weight = _list_control_values(sight, axis, sampled_groups, rng, limits.exact_pairs)
-    control = _count_people(target, sight, axis, among, value)
+    control_groups, value, weight = _list_control_values(sight, axis, sampled_groups, rng, limits.exact_pairs)
+    control = _count_people(target, sight, axis, control_groups, value)
     outside = None
     if others is not None:
         assert isinstance(others.sight, Boxes)
@@ -153,22 +153,22 @@ def _try_predicates(
     )
 
 
-def _make_outcome(tried: list[TriedPredicates]) -> SinglingOutOutcome:
-    people = np.concatenate([column.people for column in tried])
+def _make_outcome(tried_columns: list[TriedPredicates]) -> SinglingOutOutcome:
+    people = np.concatenate([column.people for column in tried_columns])
     isolated = int((people == 1).sum())
     low, high = compute_wilson_interval(isolated, len(people))
-    control = sum(column.controlled * len(column.people) for column in tried) / len(people)
-    between = compute_wilson_interval(round(control * len(people)), len(people))
+    control = sum(column.controlled * len(column.people) for column in tried_columns) / len(people)
+    control_interval = compute_wilson_interval(round(control * len(people)), len(people))
     others = None
-    if all(column.others is not None for column in tried):
-        others = float(np.concatenate([column.others == 1 for column in tried]).mean())
+    if all(column.others is not None for column in tried_columns):
+        others = float(np.concatenate([column.others == 1 for column in tried_columns]).mean())
     details = {
         "control": control,
-        "control_low": between[0],
-        "control_high": between[1],
+        "control_low": control_interval[0],
+        "control_high": control_interval[1],
         "others": others,
         "risk": compute_excess_risk(isolated / len(people), control if others is None else others),
-        "certain": sum(column.certain for column in tried) / sum(column.hidden for column in tried),
+        "certain": sum(column.certain for column in tried_columns) / sum(column.hidden for column in tried_columns),
         "columns": {
             column.name: {
                 "ends": len(column.people),
@@ -176,10 +176,10 @@ def _make_outcome(tried: list[TriedPredicates]) -> SinglingOutOutcome:
                 "control": column.controlled,
                 "certain": column.certain / column.hidden,
             }
-            for column in tried
+            for column in tried_columns
         },
     }
-    worst = max(column.worst for column in tried)
+    worst = max(column.worst for column in tried_columns)
     baseline = control if others is None else others
     return SinglingOutOutcome(
         "singling-out",
@@ -201,11 +201,14 @@ def _count_people(target: AttackTarget, sight: Boxes, axis: int, group: np.ndarr
     column = sight.covers[axis]
     size = target.quasi[axis].size
     single = np.arange(size)
-    none = np.full(size, -1, np.int64)
-    alone = LabelCover(
-        np.append(column.lower, single), np.append(column.upper, single), np.append(column.holes, none), column.prefix
+    no_holes = np.full(size, -1, np.int64)
+    single_codes = LabelCover(
+        np.append(column.lower, single),
+        np.append(column.upper, single),
+        np.append(column.holes, no_holes),
+        column.prefix,
     )
-    covers = [alone if position == axis else cover for position, cover in enumerate(sight.covers)]
+    covers = [single_codes if position == axis else cover for position, cover in enumerate(sight.covers)]
     occurring = np.flatnonzero(value >= 0)
     labels = sight.label[:, group[occurring]].T.astype(np.int64).copy()
     labels[:, axis] = len(column.lower) + value[occurring]
@@ -227,9 +230,9 @@ def _list_control_values(
     first = column.lower[label]
     width = np.maximum(column.upper[label] - column.lower[label] + 1, 0)
     if int(width.sum()) > max_exact_pairs:
-        two = width.repeat(2)
-        drawn_values = first.repeat(2) + np.floor(rng.random(len(two)) * two).astype(np.int64)
-        return group.repeat(2)[two > 0], drawn_values[two > 0], np.ones(int((two > 0).sum()))
+        widths = width.repeat(2)
+        drawn_values = first.repeat(2) + np.floor(rng.random(len(widths)) * widths).astype(np.int64)
+        return group.repeat(2)[widths > 0], drawn_values[widths > 0], np.ones(int((widths > 0).sum()))
     start = np.cumsum(width) - width
     value = np.arange(int(width.sum())) - (start - first).repeat(width)
     return group.repeat(width), value, (1 / np.maximum(width, 1)).repeat(width)

@@ -109,10 +109,10 @@ class AnatomizedReader:
         """List the needed columns: for the sensitive column, the group of each row; otherwise counts of the columns suffice."""
         if manifest.sensitive.name not in question_columns.names:
             return {"quasi": NeededColumns(question_columns.names, counted=True)}
-        own = question_columns.names - {manifest.sensitive.name}
+        quasi_names = question_columns.names - {manifest.sensitive.name}
         value_columns = frozenset({GROUP_COLUMN, manifest.sensitive.name, COUNT_COLUMN})
         return {
-            "quasi": NeededColumns(own | {GROUP_COLUMN}, counted=False),
+            "quasi": NeededColumns(quasi_names | {GROUP_COLUMN}, counted=False),
             "sensitive": NeededColumns(value_columns, counted=False),
         }
 
@@ -223,8 +223,8 @@ def _compute_chances(rows: GroupTypeCounts, group_values: GroupTypeCounts) -> Va
 
 def _compute_group_shares(number: np.ndarray, size: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the kind of each group by its number of values and of wanted values, and the share of each kind."""
-    great = int(size.max(initial=0)) + 1
-    kind, kind_count = compact_codes(number * great + size, great * great)
+    size_base = int(size.max(initial=0)) + 1
+    kind, kind_count = compact_codes(number * size_base + size, size_base * size_base)
     share = np.zeros(kind_count)
     share[kind] = number / np.maximum(size, 1)
     return kind, share

@@ -102,17 +102,17 @@ def require_column_names(tables: Iterable[Sequence[str]], database: str) -> None
     """Refuse columns, of any table, that the database would cut, merge (names that differ in case alone) or reject."""
     for columns in tables:
         folded = [name.lower() if database != "postgresql" else name for name in columns]
-        duplicates = [name for name, small in zip(columns, folded, strict=True) if folded.count(small) > 1]
-        bad = [
+        duplicates = [name for name, folded_name in zip(columns, folded, strict=True) if folded.count(folded_name) > 1]
+        invalid = [
             name
             for name in columns
             if not name
             or "\x00" in name
             or (database == "postgresql" and len(name.encode()) > MAX_NAME_LENGTHS[database])
         ]
-        if duplicates or bad:
+        if duplicates or invalid:
             raise RequestError(
-                f"{database} cannot have the names of {pluralize(len(duplicates or bad), 'column')}: {quote_list(duplicates or bad)}.",
+                f"{database} cannot have the names of {pluralize(len(duplicates or invalid), 'column')}: {quote_list(duplicates or invalid)}.",
                 why="Names differ in case alone." if duplicates else "A name is empty, holds a NUL or is too long.",
                 attempt="other names in the source, and publishing again.",
             )
@@ -197,10 +197,10 @@ def _write_postgresql(
     dbapi = import_driver("adbc_driver_postgresql.dbapi", "postgres")
     with dbapi.connect(expand_environment(url)) as connection, connection.cursor() as cursor:
         for name, table in tables.items():
-            schema, _, bare = name.rpartition(".")
-            cursor.adbc_ingest(bare, table.empty.to_arrow(), mode="create", db_schema_name=schema or None)
+            schema, _, table_name = name.rpartition(".")
+            cursor.adbc_ingest(table_name, table.empty.to_arrow(), mode="create", db_schema_name=schema or None)
             for piece in table.pieces():
-                cursor.adbc_ingest(bare, piece.to_arrow(), mode="append", db_schema_name=schema or None)
+                cursor.adbc_ingest(table_name, piece.to_arrow(), mode="append", db_schema_name=schema or None)
         for name, columns in indexes.items():
             cursor.execute(f"CREATE INDEX ON {quote_table(name)} ({', '.join(map(quote_column_name, columns))})")
         connection.commit()
@@ -227,9 +227,9 @@ def _write_sqlite(
                     rows = piece.with_columns(texts).iter_rows()
                     connection.executemany(f"INSERT INTO {quote_table(name)} VALUES ({marks})", rows)
             for name, indexed in indexes.items():
-                listed = ", ".join(map(quote_column_name, indexed))
+                index_columns = ", ".join(map(quote_column_name, indexed))
                 connection.execute(
-                    f"CREATE INDEX {quote_column_name(f'{name}_by_group')} ON {quote_column_name(name)} ({listed})"
+                    f"CREATE INDEX {quote_column_name(f'{name}_by_group')} ON {quote_column_name(name)} ({index_columns})"
                 )
             connection.execute("COMMIT")
         except BaseException:
@@ -290,11 +290,11 @@ def _translate_database_error(error: Exception, address: str) -> ReticentError:
 def _list_text_columns(table: ExportTable) -> list[str]:
     """List columns without a type in SQLite: dates and times, decimals, and whole numbers if some are beyond 2^63."""
     schema = table.empty.schema
-    large = {name for name, dtype in schema.items() if dtype == pl.UInt64}
-    beyond: set[str] = set()
-    for piece in table.pieces() if large else ():
-        beyond |= {name for name in large - beyond if (piece[name] >= 1 << 63).any()}
-    return [name for name, dtype in schema.items() if dtype.is_temporal() or dtype.is_decimal() or name in beyond]
+    unsigned = {name for name, dtype in schema.items() if dtype == pl.UInt64}
+    too_large: set[str] = set()
+    for piece in table.pieces() if unsigned else ():
+        too_large |= {name for name in unsigned - too_large if (piece[name] >= 1 << 63).any()}
+    return [name for name, dtype in schema.items() if dtype.is_temporal() or dtype.is_decimal() or name in too_large]
 
 
 def _choose_affinity(dtype: pl.DataType) -> str:

@@ -84,10 +84,10 @@ class GeneralizedReader:
         )
 
     def readme(self, manifest: Manifest) -> str:
-        listed = " and ".join(list_file_names(manifest))
+        file_names = " and ".join(list_file_names(manifest))
         parts = format_heading(manifest)
         parts += [
-            f"The data are in {listed}, {format_rows_per_person(manifest)}; `manifest.json` describes the columns and the promise.",
+            f"The data are in {file_names}, {format_rows_per_person(manifest)}; `manifest.json` describes the columns and the promise.",
             "",
             "| column | what it is | how to read it |",
             "|---|---|---|",

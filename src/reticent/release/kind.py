@@ -160,7 +160,7 @@ def list_schemas(manifest: Manifest) -> dict[str, Schema]:
 def read_needed(
     folder: Path,
     manifest: Manifest,
-    needed: Mapping[str, NeededColumns],
+    needed_columns: Mapping[str, NeededColumns],
     max_values: int = MAX_VALUES_COUNTED,
     min_rows_alike: int = MIN_ROWS_ALIKE,
 ) -> dict[str, pl.DataFrame]:
@@ -174,7 +174,7 @@ def read_needed(
     max_distinct = max(max_values, manifest.rows // min_rows_alike)
     tables = {
         name: _read_columns(files[name], schemas[name], columns, manifest.rows, (max_values, max_distinct))
-        for name, columns in needed.items()
+        for name, columns in needed_columns.items()
     }
     reader_for(manifest.kind).check_tables(tables, manifest)
     return tables
@@ -194,14 +194,14 @@ def read_tables(folder: Path, manifest: Manifest) -> dict[str, pl.DataFrame]:
 
 
 def _read_columns(
-    file: DataFile, schema: Schema, needed: NeededColumns, rows: int, limits: tuple[int, int]
+    file: DataFile, schema: Schema, needed_columns: NeededColumns, rows: int, limits: tuple[int, int]
 ) -> pl.DataFrame:
-    if not needed.counted:
-        return read_data(file, schema, needed.names)
-    if not needed.names:
+    if not needed_columns.counted:
+        return read_data(file, schema, needed_columns.names)
+    if not needed_columns.names:
         return pl.DataFrame({ROW_COUNT_COLUMN: [rows]}, schema={ROW_COUNT_COLUMN: pl.Int64})
     try:
-        distinct, times = count_distinct_rows(file, schema, needed.names, limits=limits)
+        distinct, times = count_distinct_rows(file, schema, needed_columns.names, limits=limits)
     except TooManyDistinct:
-        return read_data(file, schema, needed.names)
+        return read_data(file, schema, needed_columns.names)
     return distinct.with_columns(pl.Series(ROW_COUNT_COLUMN, times))

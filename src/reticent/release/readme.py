@@ -100,8 +100,10 @@ def format_example_name(name: str) -> str:
 
 def escape_markup(text: str) -> str:
     """Escape a text so that nothing in it is markup."""
-    spelled = _UNPRINTABLE_PATTERN.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
-    return "".join(f"&#{ord(mark)};" if mark.isascii() and _MARK_PATTERN.fullmatch(mark) else mark for mark in spelled)
+    printable = _UNPRINTABLE_PATTERN.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    return "".join(
+        f"&#{ord(mark)};" if mark.isascii() and _MARK_PATTERN.fullmatch(mark) else mark for mark in printable
+    )
 
 
 def format_heading(manifest: Manifest) -> list[str]:
@@ -122,8 +124,8 @@ def list_file_subjects(manifest: Manifest) -> list[str]:
     """Name each data file as the subject of a sentence, with its verb."""
     are_cut = [len(names) > 1 for names in group_files_by_table(manifest.data).values()]
     return [
-        f"{named} hold" if cut else f"{named} holds"
-        for named, cut in zip(list_file_names(manifest), are_cut, strict=True)
+        f"{file_name} hold" if cut else f"{file_name} holds"
+        for file_name, cut in zip(list_file_names(manifest), are_cut, strict=True)
     ]
 
 
@@ -227,14 +229,14 @@ def _explain_parts(manifest: Manifest) -> list[str]:
     if not cut:
         return []
     reader = "read_csv" if manifest.data[0].endswith(".csv") else "read_parquet"
-    listed = ", ".join(f"`{name}` into {len(names):,}" for name, names in cut.items())
+    part_counts = ", ".join(f"`{name}` into {len(names):,}" for name, names in cut.items())
     polars = [f'{name} = pl.{reader}("{format_file_pattern(names)}")' for name, names in cut.items()]
     pandas = [
         f'{name} = pd.concat(map(pd.{reader}, sorted(glob.glob("{format_file_pattern(names)}"))), ignore_index=True)'
         for name, names in cut.items()
     ]
     return [
-        f"The rows are cut into parts of {manifest.part_rows:,}, the last part of a file holding what is left: {listed}. Where",
+        f"The rows are cut into parts of {manifest.part_rows:,}, the last part of a file holding what is left: {part_counts}. Where",
         "they are cut says nothing about them. `rt.open` reads the parts as one table, and so do Polars or pandas, in this folder:",
         "",
         "```python",

@@ -134,12 +134,12 @@ class SampledCounts:
         if people < 0.5:
             return Answer(None, note=NO_AVERAGE_MESSAGE)
         mean = total / people
-        off = scores.number - selected * mean
+        deviation = scores.number - selected * mean
         variances = compute_covariances(
             lambda any_score: self._compute_variance(
                 tallies, any_score, self._compute_placement_variance(scores, any_score)
             ),
-            off,
+            deviation,
             selected,
         )
         error = float(np.sqrt(variances[0])) / people
@@ -230,11 +230,11 @@ class SampledCounts:
 
     def _compute_means(self, tallies: RowTypeTallies, shown_score: np.ndarray) -> np.ndarray:
         """Compute the mean that each row type shows; types of few rows take most of it from all types together."""
-        own = (tallies.seen * shown_score).sum(axis=1) / tallies.people
+        own_means = (tallies.seen * shown_score).sum(axis=1) / tallies.people
         overall_shares = tallies.seen.sum(axis=0) / tallies.people.sum()
         rows = tallies.people**2 / tallies.squares
-        means = (rows * own + BORROWED_ROWS * (shown_score @ overall_shares)) / (rows + BORROWED_ROWS)
-        shift = (tallies.people @ (own - means)) / tallies.people.sum()
+        means = (rows * own_means + BORROWED_ROWS * (shown_score @ overall_shares)) / (rows + BORROWED_ROWS)
+        shift = (tallies.people @ (own_means - means)) / tallies.people.sum()
         return means + shift
 
     def _compute_placement_variance(self, scores: ValueScores, score: np.ndarray) -> np.ndarray:

@@ -184,11 +184,11 @@ def require_fitting_releases(aligned: AlignedReleases) -> None:
     for number, changes in enumerate(aligned.changes):
         rows = float(aligned.parts[number].counts.sum())
         if changes.by_chance is None:
-            strange = changes.rows > MAX_UNPLACED_SHARE * rows
+            is_strange = changes.rows > MAX_UNPLACED_SHARE * rows
         else:
             misfit = changes.beyond * MIN_STRANGER_RATIO > changes.by_chance
-            strange = changes.rows > MAX_DEPARTED_SHARE * rows or (changes.beyond > 0 and misfit)
-        if strange:
+            is_strange = changes.rows > MAX_DEPARTED_SHARE * rows or (changes.beyond > 0 and misfit)
+        if is_strange:
             subject = "The release attacked" if number == 0 else f"Release {number} of those to join"
             raise RequestError(
                 f"{subject} was made from other data: it publishes {pluralize(changes.rows, 'row')} more of some values than the source has.",
@@ -210,28 +210,28 @@ def _place_release(release: Any, declared: Mapping[str, Column], combined: pl.Da
     holdable = _are_holdable(typed, declared)
     texts = [name for name, dtype in typed.schema.items() if is_text(dtype) and dtype != pl.String]
     typed = typed.with_columns(pl.col(texts).cast(pl.String))
-    own = _make_rows_of_lost_values(release, typed)
-    cells, cell = encode_cells(pl.concat([typed.filter(pl.Series(holdable)), own]), declared)
+    lost_value_rows = _make_rows_of_lost_values(release, typed)
+    cells, cell = encode_cells(pl.concat([typed.filter(pl.Series(holdable)), lost_value_rows]), declared)
     cells = widen_spans(cells, release.columns)
     target = make_target(cells, _view_release(release, cells), release.manifest.promises)
     point = np.full(len(typed), len(target.points), np.int64)
     point[holdable] = cells.point[cell[: int(holdable.sum())]]
     domain = cells.sensitive[0]
-    spelled = [*domain.texts, *([None] if domain.null else [])]
+    value_texts = [*domain.texts, *([None] if domain.null else [])]
     values = typed[domain.name].cast(pl.String).to_list()
     for row, code in zip(np.flatnonzero(holdable).tolist(), cells.values[cell, 0].tolist(), strict=False):
-        values[row] = spelled[code]
+        values[row] = value_texts[code]
     return PlacedRelease(target, point, values)
 
 
 def _reorder_counts(texts: Sequence[str | None], placed: PlacedRelease) -> np.ndarray:
     """Reorder a release's counts to an order of values: hierarchies may order them otherwise."""
     domain = placed.seen.sensitive
-    own = {text: code for code, text in enumerate([*domain.texts, *([None] if domain.null else [])])}
+    code_of_text = {text: code for code, text in enumerate([*domain.texts, *([None] if domain.null else [])])}
     counts = np.zeros((len(placed.seen.counts), len(texts)), placed.seen.counts.dtype)
     for code, text in enumerate(texts):
-        if text in own:
-            counts[:, code] = placed.seen.counts[:, own[text]]
+        if text in code_of_text:
+            counts[:, code] = placed.seen.counts[:, code_of_text[text]]
     return counts
 
 
@@ -239,8 +239,8 @@ def _count_rows_beyond_totals(published: np.ndarray, truth: TrueValues) -> int:
     """Count the rows that a release publishes beyond what the table has of each value, or in all."""
     if not np.array_equal(published, np.round(published)):
         return 0
-    beyond = np.maximum(published.sum(axis=0) - truth.by_value, 0).sum()
-    return int(max(beyond, published.sum() - truth.total, 0))
+    excess = np.maximum(published.sum(axis=0) - truth.by_value, 0).sum()
+    return int(max(excess, published.sum() - truth.total, 0))
 
 
 def _add_stranger_point(membership: GroupMembership) -> GroupMembership:
@@ -274,36 +274,42 @@ def _reconcile_release(
             SourceChanges(np.array([departed]), values, nobody, nobody | (moved > 0), moved, beyond, None),
         )
     group_people = membership.held[:groups]
-    larger = np.maximum(sizes - np.round(group_people), 0)
-    clear = are_integers & _have_single_points_only(membership)
-    lone = np.flatnonzero(membership.group < groups)
-    in_clear = lone[clear[membership.group[lone]]]
+    size_excess = np.maximum(sizes - np.round(group_people), 0)
+    are_clear = are_integers & _have_single_points_only(membership)
+    covered_entries = np.flatnonzero(membership.group < groups)
+    in_clear = covered_entries[are_clear[membership.group[covered_entries]]]
     true_counts = _sum_values_by_group(truth, membership.point[in_clear], membership.group[in_clear], counts.shape)
-    excess = np.where(clear[:, None], np.maximum(counts - true_counts, 0), 0)
-    shortfall = np.where(clear[:, None], np.maximum(true_counts - counts, 0), 0)
-    departed = np.maximum(larger, excess.sum(axis=1)).astype(np.float64)
+    excess = np.where(are_clear[:, None], np.maximum(counts - true_counts, 0), 0)
+    shortfall = np.where(are_clear[:, None], np.maximum(true_counts - counts, 0), 0)
+    departed = np.maximum(size_excess, excess.sum(axis=1)).astype(np.float64)
     unseen = _count_rows_beyond_totals(counts, truth) - departed.sum()
-    if unseen > 0 and not clear.all():  # in groups whose people's values are not known apart
-        departed += np.where(clear, 0, sizes) / sizes[~clear].sum() * unseen
+    if unseen > 0 and not are_clear.all():  # in groups whose people's values are not known apart
+        departed += np.where(are_clear, 0, sizes) / sizes[~are_clear].sum() * unseen
     staying = np.divide(sizes - departed, group_people, out=np.ones(groups), where=(group_people > 0) & (departed > 0))
     changed = (departed > 0) & (staying < 1)
-    values = np.where(clear[:, None], excess, larger[:, None] * counts / np.maximum(sizes, 1)[:, None]).sum(axis=0)
+    values = np.where(are_clear[:, None], excess, size_excess[:, None] * counts / np.maximum(sizes, 1)[:, None]).sum(
+        axis=0
+    )
     doubtful = nobody.copy()
-    doubtful[membership.point[lone][changed[membership.group[lone]]]] = True
-    bare = membership.point[membership.group == groups]  # people whom no label covers may have been elsewhere
-    outside = _sum_values_by_group(truth, bare, np.zeros(len(bare), np.int64), (1, counts.shape[1]))[0]
+    doubtful[membership.point[covered_entries][changed[membership.group[covered_entries]]]] = True
+    uncovered_points = membership.point[
+        membership.group == groups
+    ]  # people whom no label covers may have been elsewhere
+    outside = _sum_values_by_group(
+        truth, uncovered_points, np.zeros(len(uncovered_points), np.int64), (1, counts.shape[1])
+    )[0]
     shared = np.minimum(excess.sum(axis=0), shortfall.sum(axis=0) + outside)
-    fewer = np.append(
+    are_short = np.append(
         shortfall.sum(axis=1) > 0, True
     )  # groups some of whose people, and who is in none, may be those who moved
     candidates = nobody.copy()
-    candidates[membership.point[fewer[membership.group]]] = True
+    candidates[membership.point[are_short[membership.group]]] = True
     holders = nobody.copy()
     holders[truth.point[(shared > 0)[truth.value]]] = True
     candidates &= holders
     moved = int(shared.sum())
-    beyond = int((departed - larger)[clear].sum())
-    by_chance = _expect_misfits_by_chance(counts, true_counts, clear, larger)
+    beyond = int((departed - size_excess)[are_clear].sum())
+    by_chance = _expect_misfits_by_chance(counts, true_counts, are_clear, size_excess)
     changes = SourceChanges(departed, values, doubtful, candidates, moved, beyond, by_chance)
     return _keep_staying_people(membership, staying, changed), counts, changes
 
@@ -320,26 +326,26 @@ def _join_parts(
     entries = []
     start = len(people)
     for number, (membership, counts, changes) in enumerate(reconciled):
-        gone = np.flatnonzero(changes.departed > 0)
+        departed_groups = np.flatnonzero(changes.departed > 0)
         if membership.known:
-            point = start + np.arange(len(gone))
-            group = gone
-            weight = changes.departed[gone].astype(np.float64)
+            point = start + np.arange(len(departed_groups))
+            group = departed_groups
+            weight = changes.departed[departed_groups].astype(np.float64)
         else:  # one point, spread over all groups as their rows are
             sizes = counts.sum(axis=1)
-            group = np.flatnonzero(sizes) if len(gone) else np.zeros(0, np.int64)
+            group = np.flatnonzero(sizes) if len(departed_groups) else np.zeros(0, np.int64)
             point = np.full(len(group), start)
             weight = sizes[group] / sizes.sum() * changes.rows
         entries.append((point, group, weight))
-        own = np.bincount(point - start, weights=weight, minlength=0) if len(point) else np.zeros(0)
-        departed.append(own)
-        owner += [number] * len(own)
-        start += len(own)
+        release_departed = np.bincount(point - start, weights=weight, minlength=0) if len(point) else np.zeros(0)
+        departed.append(release_departed)
+        owner += [number] * len(release_departed)
+        start += len(release_departed)
     gone_people = np.concatenate(departed) if departed else np.zeros(0)
-    whose = np.array(owner, np.int64)
+    owner_of_point = np.array(owner, np.int64)
     parts = []
     for number, ((membership, counts, _), (point, group, weight)) in enumerate(zip(reconciled, entries, strict=True)):
-        others = len(people) + np.flatnonzero(whose != number)
+        others = len(people) + np.flatnonzero(owner_of_point != number)
         joined = replace(
             membership,
             point=np.concatenate([membership.point, point, others]),
@@ -397,9 +403,9 @@ def _view_release(release: Any, cells: Cells) -> AdversaryView:
 
 def _have_single_points_only(membership: GroupMembership) -> np.ndarray:
     """Tell of each group whether all people of its points are in it."""
-    several = np.bincount(membership.point, minlength=membership.points)[membership.point] > 1
+    are_shared = np.bincount(membership.point, minlength=membership.points)[membership.point] > 1
     single_only = np.ones(membership.groups + 1, bool)
-    single_only[membership.group[several]] = False
+    single_only[membership.group[are_shared]] = False
     return single_only[: membership.groups]
 
 
@@ -414,15 +420,15 @@ def _sum_values_by_group(truth: TrueValues, point: np.ndarray, group: np.ndarray
 
 
 def _expect_misfits_by_chance(
-    counts: np.ndarray, true_counts: np.ndarray, clear: np.ndarray, larger: np.ndarray
+    counts: np.ndarray, true_counts: np.ndarray, are_clear: np.ndarray, size_excess: np.ndarray
 ) -> int:
     """Compute how many rows, beyond those that groups are too large by, would misfit if the table's values were dealt at random."""
-    clear_counts = true_counts[clear].astype(np.int64)
+    clear_counts = true_counts[are_clear].astype(np.int64)
     values = np.random.default_rng(0).permutation(np.repeat(np.arange(clear_counts.shape[1]), clear_counts.sum(axis=0)))
     group = np.repeat(np.arange(len(clear_counts)), clear_counts.sum(axis=1))
     dealt = np.zeros(clear_counts.shape)
     np.add.at(dealt, (group, values), 1)
-    return int(np.maximum(np.maximum(counts[clear] - dealt, 0).sum(axis=1) - larger[clear], 0).sum())
+    return int(np.maximum(np.maximum(counts[are_clear] - dealt, 0).sum(axis=1) - size_excess[are_clear], 0).sum())
 
 
 def _keep_staying_people(membership: GroupMembership, staying: np.ndarray, changed: np.ndarray) -> GroupMembership:

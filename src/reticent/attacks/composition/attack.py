@@ -115,15 +115,15 @@ def attack_by_composition(
         _open_release(joined_release)
         for joined_release in (release, *([joined] if isinstance(joined, str | Path) else joined))
     ]
-    noted = False
+    is_in_ledger = False
     if not force_join and len(releases) > 1:
         from reticent.ledger.ledger import require_same_people
 
-        noted = require_same_people([joined_release.folder for joined_release in releases])
+        is_in_ledger = require_same_people([joined_release.folder for joined_release in releases])
     aligned = _try_aligning_alone(releases[0], source, missing) if len(releases) == 1 else None
     if aligned is None:
         aligned = align_releases(releases, source, missing)
-    if not force_join and not noted:
+    if not force_join and not is_in_ledger:
         require_fitting_releases(aligned)
     return attack_aligned_releases(aligned, seed)
 
@@ -136,13 +136,13 @@ def attack_aligned_releases(aligned: AlignedReleases, seed: int = 0) -> Composit
     everybody = aligned.everybody
     targets = len(aligned.people)
     at_targets = np.arange(targets)
-    own = [part.guess(prior).take(at_targets) for part in parts]
+    own_guesses = [part.guess(prior).take(at_targets) for part in parts]
     exact = {point: row for point, row in compute_exact_beliefs(parts, everybody).items() if point < targets}
     joint = JointBeliefs.from_parts(parts, prior)
     beliefs = None
     moved = 0.0
-    guesses = own[0]
-    product_worst = own[0].greatest.max(initial=0.0)
+    guesses = own_guesses[0]
+    product_worst = own_guesses[0].greatest.max(initial=0.0)
     if len(parts) > 1:
         beliefs, moved = joint.balance(everybody)
         beliefs = beliefs.replace_rows({int(joint.of_point[point]): _to_arrays(row) for point, row in exact.items()})
@@ -154,8 +154,8 @@ def attack_aligned_releases(aligned: AlignedReleases, seed: int = 0) -> Composit
     promised = [target.promised for target in aligned.seen if target.promised is not None]
     scored = score_guesses("composition", guesses, aligned.truth, max(promised, default=None))
     details = {
-        **_collect_details(aligned, guesses, own, promised, moved),
-        **_compute_control(aligned, scored, own[0], seed),
+        **_collect_details(aligned, guesses, own_guesses, promised, moved),
+        **_compute_control(aligned, scored, own_guesses[0], seed),
         "releases": len(parts),
         "exact": int(people[list(exact)].sum()) if len(parts) > 1 else _count_known_people(aligned),
         "product_worst": float(product_worst),
@@ -223,16 +223,16 @@ def _find_doubtful_points(aligned: AlignedReleases) -> np.ndarray:
         return doubtful
     component = find_joint_components(aligned.parts)
     size = np.bincount(component, weights=aligned.everybody)
-    small = size <= MAX_COMPONENT_PEOPLE
-    unclear = np.bincount(component[:targets], weights=doubtful, minlength=len(size)) > 0
-    several = np.zeros(len(size), np.int64)
+    are_small = size <= MAX_COMPONENT_PEOPLE
+    are_unclear = np.bincount(component[:targets], weights=doubtful, minlength=len(size)) > 0
+    release_counts = np.zeros(len(size), np.int64)
     for part, changes in zip(aligned.parts, aligned.changes, strict=True):
-        gone = (part.membership.point >= targets) & (part.membership.group < part.membership.groups)
-        several[np.unique(component[part.membership.point[gone]])] += 1
+        are_departed = (part.membership.point >= targets) & (part.membership.group < part.membership.groups)
+        release_counts[np.unique(component[part.membership.point[are_departed]])] += 1
         if changes.moved:
-            unclear[component[:targets][changes.candidates]] = True
-            unclear[component[part.membership.point[gone]]] = True
-    return doubtful | (small & (unclear | (several > 1)))[component[:targets]]
+            are_unclear[component[:targets][changes.candidates]] = True
+            are_unclear[component[part.membership.point[are_departed]]] = True
+    return doubtful | (are_small & (are_unclear | (release_counts > 1)))[component[:targets]]
 
 
 def _collect_details(
@@ -240,7 +240,7 @@ def _collect_details(
 ) -> dict[str, Any]:
     people = aligned.people
     greatest = guesses.greatest
-    surely = greatest - moved - BELIEF_ROUNDING
+    certain_belief = greatest - moved - BELIEF_ROUNDING
     targets = int(people.sum())
     half = int(people[greatest >= float(HALF)].sum())
     low, high = compute_wilson_interval(half, targets)
@@ -250,18 +250,20 @@ def _collect_details(
         "half_high": high,
         "half_alone": max(float(people[own_guesses.greatest >= float(HALF)].sum()) for own_guesses in own) / targets,
         "worst_alone": max(float(own_guesses.greatest.max(initial=0.0)) for own_guesses in own),
-        "exceeds": int(people[surely > min(promised)].sum()) if promised else None,
-        "exceeds_all": int(people[surely > max(promised)].sum()) if promised else None,
+        "exceeds": int(people[certain_belief > min(promised)].sum()) if promised else None,
+        "exceeds_all": int(people[certain_belief > max(promised)].sum()) if promised else None,
         "alone": max(score_guesses("", own_guesses, aligned.truth, None).success for own_guesses in own),
         "believed": float((greatest * people).sum() / targets),
     }
 
 
-def _compute_control(aligned: AlignedReleases, scored: AttackOutcome, alone: Guesses, seed: int) -> dict[str, float]:
+def _compute_control(
+    aligned: AlignedReleases, scored: AttackOutcome, first_guesses: Guesses, seed: int
+) -> dict[str, float]:
     """Run the same join where the other releases' values are uninformative."""
     rng = np.random.default_rng(seed)
     parts = list(aligned.parts)
-    guesses = alone
+    guesses = first_guesses
     if len(parts) > 1:
         noise = parts[:1] + [ReleasePart(part.membership, shuffle_counts(part.counts, rng)) for part in parts[1:]]
         joint = JointBeliefs.from_parts(noise, aligned.prior)

@@ -229,12 +229,12 @@ def compute_exact_beliefs(parts: Sequence[ReleasePart], people: np.ndarray) -> d
     nowhere = (of_point == [part.membership.groups for part in parts]).all(axis=1)
     component = find_joint_components(parts)
     sizes = np.bincount(component, weights=people)
-    bad = ~(full & single).all(axis=1) | nowhere
-    good = np.bincount(component, weights=bad) == 0
-    small = np.flatnonzero(good & (sizes <= MAX_COMPONENT_PEOPLE) & (sizes > 0))
+    uncountable = ~(full & single).all(axis=1) | nowhere
+    are_countable = np.bincount(component, weights=uncountable) == 0
+    small_components = np.flatnonzero(are_countable & (sizes <= MAX_COMPONENT_PEOPLE) & (sizes > 0))
     order = np.argsort(component, kind="stable")
-    starts = np.searchsorted(component[order], small)
-    ends = np.searchsorted(component[order], small, side="right")
+    starts = np.searchsorted(component[order], small_components)
+    ends = np.searchsorted(component[order], small_components, side="right")
     beliefs: dict[int, list[Fraction]] = {}
     steps_left = MAX_TOTAL_STEPS
     for start, end in sorted(zip(starts.tolist(), ends.tolist(), strict=True), key=lambda span: span[1] - span[0]):
@@ -386,7 +386,7 @@ def _split_atom(
             unassigned -= count
         after = list(state)
         for group in groups:
-            after[group] = tuple(had - count for had, count in zip(after[group], split, strict=True))
+            after[group] = tuple(group_count - count for group_count, count in zip(after[group], split, strict=True))
         yield split, ways, tuple(after)
 
 
@@ -396,7 +396,7 @@ def _partition_size(size: int, capacities: list[int]) -> Iterator[tuple[int, ...
         if size <= capacities[0]:
             yield (size,)
         return
-    beyond = sum(capacities[1:])
-    for count in range(max(0, size - beyond), min(size, capacities[0]) + 1):
+    later_capacity = sum(capacities[1:])
+    for count in range(max(0, size - later_capacity), min(size, capacities[0]) + 1):
         for rest in _partition_size(size - count, capacities[1:]):
             yield (count, *rest)

@@ -145,7 +145,9 @@ def list_withheld_shares(
             for before, after in zip(*(counts.tolist() for counts in stratum.table(excess, parts)), strict=True):
                 lost_by_count[after] += weight * (before - after)
     return {
-        after: lost / (total * table.withheld * table.alike[after]) for after, lost in lost_by_count.items() if lost
+        after: lost_weight / (total * table.withheld * table.alike[after])
+        for after, lost_weight in lost_by_count.items()
+        if lost_weight
     }
 
 
@@ -332,8 +334,12 @@ def compute_suppression_risk(
     leading, withheld = (
         _find_worst_posterior([answer[question] for answer in attacked.values()]) for question in (0, 1)
     )
-    is_complete = all(led.exact for led, _ in attacked.values()) and number <= max_releases
-    mean = float(sum(chances[table] * led.worst for table, (led, _) in attacked.items())) if is_complete else None
+    is_complete = all(leading_posterior.exact for leading_posterior, _ in attacked.values()) and number <= max_releases
+    mean = (
+        float(sum(chances[table] * leading_posterior.worst for table, (leading_posterior, _) in attacked.items()))
+        if is_complete
+        else None
+    )
     suppressed = SUPPRESSION_KINDS[kind].compute_expected_withheld(falling, l)
     return SuppressionRisk(
         suppressed, *_to_numbers(leading), max(number, len(chances)), len(chances), mean, *_to_numbers(withheld)
@@ -380,10 +386,10 @@ def _bound_highest_shares(
     share_if_not_leading = {level: min(Fraction(1, others + 1), (1 - least_lost) / others)}
     if has_second_level:
         share_if_not_leading[level - 1] = Fraction(table.withheld + 1, 2 * table.withheld)
-    none = Fraction(0)
+    zero = Fraction(0)
     shares = {
-        count: leading_share.get(count, none)
-        + (1 - leading_share.get(count, none)) * share_if_not_leading.get(count, none)
+        count: leading_share.get(count, zero)
+        + (1 - leading_share.get(count, zero)) * share_if_not_leading.get(count, zero)
         for count in {*leading_share, *share_if_not_leading}
     }
     return {count: min(share, Fraction(1, table.alike[count])) for count, share in shares.items()}

@@ -72,11 +72,14 @@ WeightInterval = tuple[float, float, float]  # low, estimate, high
 
 def bound_mixture_posteriors(published: PublishedCounts, prior: str) -> dict[int, WeightBounds]:
     """Bound, for each published count, the posterior of one of its values: the least and the greatest."""
-    listed = list(_list_mixture_parts(published, prior == "shapes"))
-    counts = {count for shares in listed for count in shares}
+    mixture_parts = list(_list_mixture_parts(published, prior == "shapes"))
+    counts = {count for shares in mixture_parts for count in shares}
     zero = Fraction(0)
     return {
-        count: (min(shares.get(count, zero) for shares in listed), max(shares.get(count, zero) for shares in listed))
+        count: (
+            min(shares.get(count, zero) for shares in mixture_parts),
+            max(shares.get(count, zero) for shares in mixture_parts),
+        )
         for count in counts
     }
 

@@ -99,8 +99,8 @@ def count_vectors(parts: int, total: int, cap: int | None = None) -> int:
         return comb(total + parts - 1, parts - 1)
     count = 0
     sign = 1
-    for beyond in range(min(parts, total // (cap + 1)) + 1):
-        count += sign * comb(parts, beyond) * comb(total - beyond * (cap + 1) + parts - 1, parts - 1)
+    for exceeding in range(min(parts, total // (cap + 1)) + 1):
+        count += sign * comb(parts, exceeding) * comb(total - exceeding * (cap + 1) + parts - 1, parts - 1)
         sign = -sign
     return count
 
@@ -332,8 +332,8 @@ class TableStratum:
         level = self.published.level
         counts = self.published.counts
         lower_counts = [count for count in counts if count < level]
-        for gone in [level - 1] * self.extra + [self.count] * (self.count < level):
-            lower_counts.remove(gone)
+        for cut_count in [level - 1] * self.extra + [self.count] * (self.count < level):
+            lower_counts.remove(cut_count)
         at_level = self.cut - self.higher
         base = [level + lead, *(level + part for part in parts), *[level] * at_level, *lower_counts]
         published_counts = [self.count, *[level] * (self.cut - self.extra), *[level - 1] * self.extra, *lower_counts]
@@ -347,22 +347,22 @@ class TableStratum:
             return chance and chance * prior.weight(base.tolist())
         excess = [*parts, *[0] * (self.cut - self.higher)]
         first = excess[: self.cut - self.extra]
-        then = excess[self.cut - self.extra :]
-        named = Fraction(
+        second = excess[self.cut - self.extra :]
+        named_tables = Fraction(
             count_arrangements(first)
-            * count_arrangements(then)
+            * count_arrangements(second)
             * comb(self.cut, self.extra)
             * (1 + list(parts).count(lead)),
             count_arrangements(excess),
         )
-        return named / self._count_leaders(base, published_counts, likelihood)
+        return named_tables / self._count_leaders(base, published_counts, likelihood)
 
     def _count_leaders(self, base: np.ndarray, published_counts: np.ndarray, likelihood: Likelihood) -> int:
         """Count how many of the values tied at the top may have led: of a table that counts once, each has an equal share."""
         counts = base.tolist()
         pairs = sorted(zip(base.tolist(), published_counts.tolist(), strict=True))
         leaders = 0
-        for first in {led for count, led in pairs if count == counts[0]}:
+        for first in {published_count for count, published_count in pairs if count == counts[0]}:
             others = sorted(published_counts.tolist(), reverse=True)
             others.remove(first)
             fits = sorted(zip(counts, [first, *others], strict=True)) == pairs
@@ -407,18 +407,18 @@ def compute_listed_weights(
     published: PublishedCounts, kind: SuppressionKind, prior: CountPrior, max_tables: int
 ) -> dict[int, WeightBounds] | None:
     """Compute for each published count the weight of one of its values; nothing if more than `max_tables` tables would have to be listed."""
-    listed = list(list_strata(published, kind))
+    strata = list(list_strata(published, kind))
     number = 0
-    for stratum in listed:
+    for stratum in strata:
         number += stratum.number
         if number * estimate_weighing_cost(published, kind, prior) > max_tables:
             return None
     weights: dict[int, WeightBounds] = {}
-    for stratum in listed:
+    for stratum in strata:
         weight = weigh_stratum(stratum, kind, prior)
         if weight:
-            sofar = weights.get(stratum.count, (Fraction(0),))[0]
-            weights[stratum.count] = (sofar + weight, sofar + weight)
+            previous_weight = weights.get(stratum.count, (Fraction(0),))[0]
+            weights[stratum.count] = (previous_weight + weight, previous_weight + weight)
     return weights
 
 
@@ -468,14 +468,14 @@ def compute_joint_weights(
             continue
         outcomes = SUPPRESSION_KINDS[kind].outcomes(np.array(counts), l)
         if belief.plausible:
-            for published, led, share in _list_distinct_outcomes(counts, outcomes):
-                joint_weights[published][led] += share
+            for published, leading_count, share in _list_distinct_outcomes(counts, outcomes):
+                joint_weights[published][leading_count] += share
             continue
         weight = belief.weight(counts) * count_arrangements(counts)
         for chance, outcome in outcomes:
             if chance:
-                listed = outcome.tolist()
-                joint_weights[tuple(sorted(listed, reverse=True))][listed[0]] += weight * chance
+                outcome_counts = outcome.tolist()
+                joint_weights[tuple(sorted(outcome_counts, reverse=True))][outcome_counts[0]] += weight * chance
     return {published: dict(weights) for published, weights in joint_weights.items()}
 
 
@@ -588,8 +588,8 @@ def _list_distinct_outcomes(counts: Sequence[int], outcomes: Any) -> Iterator[tu
     leaders: dict[tuple[tuple[int, int], ...], set[tuple[int, int]]] = defaultdict(set)
     for chance, published in outcomes:
         if chance:
-            listed = list(zip(counts, published.tolist(), strict=True))
-            leaders[tuple(sorted(listed))].add(listed[0])
+            count_pairs = list(zip(counts, published.tolist(), strict=True))
+            leaders[tuple(sorted(count_pairs))].add(count_pairs[0])
     for pairs, possible in leaders.items():
         published_counts = Counter(count for _, count in pairs)
         number = prod(map(factorial, published_counts.values())) // prod(map(factorial, Counter(pairs).values()))

@@ -175,12 +175,12 @@ def conclude_from_uncut_groups(
     accepted = np.zeros((2, len(tables.blocks)), np.int64)
     for draw in range(draws):
         table = _draw_table(tables, block, deals, draw, rng)
-        fine = find_uncut_groups(publisher, table, block)
-        for number, listed in deals.items():
-            fine[number] &= draw < len(listed)
+        are_uncut = find_uncut_groups(publisher, table, block)
+        for number, block_deals in deals.items():
+            are_uncut[number] &= draw < len(block_deals)
         half = draw % 2
-        accepted[half] += fine
-        counts.add(half, table, fine[block])
+        accepted[half] += are_uncut
+        counts.add(half, table, are_uncut[block])
     return _conclude_from_draws(counts.count(), accepted, uncut, block, deals, draws)
 
 
@@ -191,9 +191,9 @@ class DrawHalves:
         self.values = values
         self.draws: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
 
-    def add(self, half: int, table: np.ndarray, fine: np.ndarray) -> None:
+    def add(self, half: int, table: np.ndarray, are_counted: np.ndarray) -> None:
         """Add a draw: the value of each person, or none of a person whose draw does not count."""
-        self.draws[half].append(np.where(fine, table, -1).astype(np.int32))
+        self.draws[half].append(np.where(are_counted, table, -1).astype(np.int32))
 
     def count(self) -> tuple[Beliefs, Beliefs, Beliefs]:
         """Count the first half, the second, and both: a row for each person, a number in place of a belief."""
@@ -250,13 +250,15 @@ def conclude_by_walk(
     walk = TableWalk.start(tables)
     people = np.arange(len(tables.true))
     burn = steps // 3
-    able = [block for block in tables.blocks if len(np.unique(tables.true[block])) > 1]
-    for step in range(steps if able else 0):
-        proposal = _deal_some_values(walk.table, able, min(round(walk.at_once), len(able)), rng)
+    mixed_blocks = [block for block in tables.blocks if len(np.unique(tables.true[block])) > 1]
+    for step in range(steps if mixed_blocks else 0):
+        proposal = _deal_some_values(walk.table, mixed_blocks, min(round(walk.at_once), len(mixed_blocks)), rng)
         accepted = publisher.publish_table(proposal, key) == shown_groups
         if step < burn:
             walk.at_once = (
-                min(walk.at_once * STEP_GROWTH, len(able)) if accepted else max(walk.at_once / STEP_SHRINKAGE, 1.0)
+                min(walk.at_once * STEP_GROWTH, len(mixed_blocks))
+                if accepted
+                else max(walk.at_once / STEP_SHRINKAGE, 1.0)
             )
         batch = (step - burn) * 2 * WALK_BATCHES // (steps - burn)
         if accepted and step >= burn:
@@ -285,8 +287,8 @@ def _draw_table(
     order = np.lexsort((rng.random(len(block)), block))
     table = np.empty_like(tables.true)
     table[np.argsort(block, kind="stable")] = tables.true[order]
-    for number, listed in deals.items():
-        table[tables.blocks[number]] = listed[draw % len(listed)]
+    for number, block_deals in deals.items():
+        table[tables.blocks[number]] = block_deals[draw % len(block_deals)]
     return table
 
 
@@ -298,10 +300,10 @@ def _conclude_from_draws(
     deals: dict[int, list[list[int]]],
     draws: int,
 ) -> Conclusion:
-    listed = np.zeros(len(uncut), bool)
-    listed[list(deals)] = True
+    are_listed = np.zeros(len(uncut), bool)
+    are_listed[list(deals)] = True
     total = accepted.sum(axis=0)
-    looked = uncut & (total > 0) & (listed | (total >= MIN_UNCUT_DRAWS))
+    are_looked_at = uncut & (total > 0) & (are_listed | (total >= MIN_UNCUT_DRAWS))
     total_counts = counts[2]
     beliefs = Beliefs(
         total_counts.starts,
@@ -309,10 +311,18 @@ def _conclude_from_draws(
         total_counts.belief / np.maximum(total[block], 1)[total_counts.row],
         total_counts.values,
     )
-    supporting_tables = np.where(listed, np.inf, total)[block]
-    worst, low, high = _find_worst_belief(counts, accepted, looked, listed, block, beliefs)
+    supporting_tables = np.where(are_listed, np.inf, total)[block]
+    worst, low, high = _find_worst_belief(counts, accepted, are_looked_at, are_listed, block, beliefs)
     return Conclusion(
-        beliefs, looked[block], worst, low, high, "left whole", draws, int(total[looked].sum()), sure=supporting_tables
+        beliefs,
+        are_looked_at[block],
+        worst,
+        low,
+        high,
+        "left whole",
+        draws,
+        int(total[are_looked_at].sum()),
+        sure=supporting_tables,
     )
 
 
@@ -338,19 +348,21 @@ def _make_cut_chooser(publisher: Publisher, cells: Cells, nodes: PartitionNodes,
     return MedianCuts(nodes, accepts, spans, fallback=method.fallback, disjoint=disjoint)
 
 
-def _deal_some_values(table: np.ndarray, able: list[np.ndarray], count: int, rng: np.random.Generator) -> np.ndarray:
+def _deal_some_values(
+    table: np.ndarray, mixed_blocks: list[np.ndarray], count: int, rng: np.random.Generator
+) -> np.ndarray:
     proposal = table.copy()
-    for number in rng.choice(len(able), count, replace=False):
-        proposal[able[number]] = rng.permutation(proposal[able[number]])
+    for number in rng.choice(len(mixed_blocks), count, replace=False):
+        proposal[mixed_blocks[number]] = rng.permutation(proposal[mixed_blocks[number]])
     return proposal
 
 
 def _conclude_from_walk(walk: TableWalk, steps: int) -> Conclusion | None:
-    looked: np.ndarray = walk.changed.min(axis=0) >= MIN_CHANGES
-    if not looked.any():
+    are_looked_at: np.ndarray = walk.changed.min(axis=0) >= MIN_CHANGES
+    if not are_looked_at.any():
         return None
     first = walk.met[:WALK_BATCHES].sum(axis=0)
-    person, value = np.unravel_index(int(np.where(looked[:, None], first, -1).argmax()), first.shape)
+    person, value = np.unravel_index(int(np.where(are_looked_at[:, None], first, -1).argmax()), first.shape)
     means = walk.met[WALK_BATCHES:, person, value] / np.maximum(walk.met[WALK_BATCHES:, person].sum(axis=1), 1)
     worst = float(means.mean())
     half = STUDENT_QUANTILE_95 * float(means.std(ddof=1)) / sqrt(WALK_BATCHES)
@@ -358,7 +370,7 @@ def _conclude_from_walk(walk: TableWalk, steps: int) -> Conclusion | None:
     belief = visits / visits.sum(axis=1, keepdims=True)
     return Conclusion(
         Beliefs.of_table(belief),
-        looked,
+        are_looked_at,
         worst,
         max(worst - half, 0.0),
         min(worst + half, 1.0),
@@ -373,14 +385,14 @@ def _conclude_from_walk(walk: TableWalk, steps: int) -> Conclusion | None:
 def _find_worst_belief(
     counts: tuple[Beliefs, Beliefs, Beliefs],
     accepted: np.ndarray,
-    looked: np.ndarray,
-    listed: np.ndarray,
+    are_looked_at: np.ndarray,
+    are_listed: np.ndarray,
     block: np.ndarray,
     beliefs: Beliefs,
 ) -> tuple[float, float, float]:
     """Find the greatest belief: exact among listed groups; of drawn ones chosen by every other draw, and measured by the others."""
-    exact = float(beliefs.greatest[(looked & listed)[block]].max(initial=0.0))
-    are_drawn = (looked & ~listed & (accepted > 0).all(axis=0))[block]
+    exact = float(beliefs.greatest[(are_looked_at & are_listed)[block]].max(initial=0.0))
+    are_drawn = (are_looked_at & ~are_listed & (accepted > 0).all(axis=0))[block]
     if not are_drawn.any():
         return exact, exact, exact
     first = counts[0]
@@ -391,6 +403,6 @@ def _find_worst_belief(
     value = int(first.value[candidate])
     entries = slice(second.starts[person], second.starts[person + 1])
     hits = int(second.belief[entries][second.value[entries] == value].sum())
-    tried = int(accepted[1, block[person]])
-    low, high = compute_wilson_interval(hits, tried)
-    return max(exact, hits / tried), max(exact, low), max(exact, high)
+    trials = int(accepted[1, block[person]])
+    low, high = compute_wilson_interval(hits, trials)
+    return max(exact, hits / trials), max(exact, low), max(exact, high)
