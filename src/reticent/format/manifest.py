@@ -108,10 +108,10 @@ class ColumnEntry:
         return entry
 
     def to_dict(self) -> dict[str, Any]:
-        given = {f.name: getattr(self, f.name) for f in fields(self)}
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
         return {
             name: value
-            for name, value in given.items()
+            for name, value in values.items()
             if value is not None and (name not in ("null", "declared") or value)
         }
 
@@ -134,23 +134,23 @@ class ComponentEntry:
         return {key: self.name, **self.parameters}
 
 
-def parse_component(value: Any, rows: Mapping[str, Any], key: str, what: str) -> ComponentEntry:
+def parse_component(value: Any, rows: Mapping[str, Any], key: str, kind: str) -> ComponentEntry:
     """Parse an entry {key: name, parameter: ...} whose name is in the catalogue, with parameters that it has."""
-    given = schema_checks.check_mapping(value)
-    name = given.get(key)
+    table = schema_checks.check_mapping(value)
+    name = table.get(key)
     if not isinstance(name, str) or name not in rows:
-        raise MisshapenValue(f"a {what} is not one that this version knows", inside=True)
+        raise MisshapenValue(f"a {kind} is not one that this version knows", inside=True)
     row = rows[name]
-    where = f"the {what} {name}"
-    found = schema_checks.check_fields(
+    where = f"the {kind} {name}"
+    parameters = schema_checks.check_fields(
         where,
-        given,
+        table,
         {key: schema_checks.check_text, **make_checkers(row.fields)},
         {key, *list_required_fields(row.fields)},
     )
-    found.pop(key)
-    require_relations(where, row.relations, found)
-    return ComponentEntry(name, found)
+    parameters.pop(key)
+    require_relations(where, row.relations, parameters)
+    return ComponentEntry(name, parameters)
 
 
 def parse_promise(value: Any) -> ComponentEntry:
@@ -188,15 +188,15 @@ class Manifest:
     def parse(cls, value: Any, own: Mapping[str, schema_checks.Checker], optional: Iterable[str] = ()) -> Manifest:
         """Read parsed JSON; `own` are the shapes of the fields that only this kind has, some of them `optional`."""
         options = {name: _make_entry_checker(field) for name, field in MANIFEST_FIELDS.items()}
-        known = {**_MANIFEST_CHECKS, **options, **own}
-        found = schema_checks.check_fields("the manifest", value, known, set(known) - cls.OPTIONAL - set(optional))
-        kept = {name: entry for name, entry in found.items() if name not in own}
+        checks = {**_MANIFEST_CHECKS, **options, **own}
+        checked = schema_checks.check_fields("the manifest", value, checks, set(checks) - cls.OPTIONAL - set(optional))
+        common = {name: entry for name, entry in checked.items() if name not in own}
         parts: dict[str, Any] = {
-            name: tuple(entry) if isinstance(entry, list) else entry for name, entry in kept.items()
+            name: tuple(entry) if isinstance(entry, list) else entry for name, entry in common.items()
         }
         manifest = cls(
             **parts,
-            own={name: entry for name, entry in found.items() if name in own},
+            own={name: entry for name, entry in checked.items() if name in own},
         )
         names = [column.name for column in manifest.columns]
         if len(set(names)) != len(names):
@@ -213,18 +213,20 @@ class Manifest:
 
     def _require_known_columns(self) -> None:
         """Refuse parameters that name a column which the release does not have."""
-        known: dict[str, list[str]] = {"any": [column.name for column in self.columns]}
+        names_by_role: dict[str, list[str]] = {"any": [column.name for column in self.columns]}
         for column in self.columns:
-            known.setdefault(str(column.role), []).append(column.name)
-        described: list[tuple[Mapping[str, Any], ComponentEntry]] = [(catalogue.PROMISES, one) for one in self.promises]
+            names_by_role.setdefault(str(column.role), []).append(column.name)
+        described: list[tuple[Mapping[str, Any], ComponentEntry]] = [
+            (catalogue.PROMISES, component) for component in self.promises
+        ]
         described.append((catalogue.METHODS, self.method))
-        described += [(catalogue.STAGES, one) for one in self.prepare]
-        for rows, one in described:
-            require_known_columns(one.name, rows[one.name].fields, one.parameters, known)
+        described += [(catalogue.STAGES, component) for component in self.prepare]
+        for rows, component in described:
+            require_known_columns(component.name, rows[component.name].fields, component.parameters, names_by_role)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the manifest as JSON has it; unset fields are left out."""
-        found: dict[str, Any] = {
+        entries: dict[str, Any] = {
             "reticent": self.reticent,
             "format": self.format,
             "kind": self.kind,
@@ -239,18 +241,18 @@ class Manifest:
             **self.own,
         }
         if self.weights is not None:
-            found["weights"] = dict(self.weights)
+            entries["weights"] = dict(self.weights)
         if self.seeded:
-            found["seeded"] = True
+            entries["seeded"] = True
         if self.rows_per_person > 1:
-            found["rows_per_person"] = self.rows_per_person
+            entries["rows_per_person"] = self.rows_per_person
         if self.formulas is not None:
-            found["formulas"] = self.formulas
+            entries["formulas"] = self.formulas
         if self.part_rows is not None:
-            found["part_rows"] = self.part_rows
+            entries["part_rows"] = self.part_rows
         if self.prepare:
-            found["prepare"] = [stage.to_dict() for stage in self.prepare]
-        return found
+            entries["prepare"] = [stage.to_dict() for stage in self.prepare]
+        return entries
 
     def find_columns_with_role(self, role: str) -> list[ColumnEntry]:
         return [column for column in self.columns if column.role == role]
@@ -295,8 +297,8 @@ def _make_entry_checker(field: Field) -> schema_checks.Checker:
 
 def _require_ends_fit_type(entry: ColumnEntry) -> None:
     """Refuse ends and steps that a column of this type cannot have."""
-    given = [*(entry.domain or ()), *(end for end in (entry.bottom, entry.top) if end is not None)]
-    if not all(_is_end_of_type(entry.type, end) for end in given):
+    ends = [*(entry.domain or ()), *(end for end in (entry.bottom, entry.top) if end is not None)]
+    if not all(_is_end_of_type(entry.type, end) for end in ends):
         raise MisshapenValue("a column has ends that are none of its type", inside=True)
     if entry.domain and _parse_end(entry.domain[0]) > _parse_end(entry.domain[1]):
         raise MisshapenValue("a column ends before it begins", inside=True)
@@ -344,8 +346,8 @@ def _parse_moment(text: str) -> datetime:
 def _check_dtype(value: Any) -> str:
     """Check the name of a type that values are read back as."""
     try:
-        if str(found := parse_dtype(schema_checks.check_text(value))) == value:
-            pl.Series([], dtype=found).to_arrow()  # a zone that is none is found here
+        if str(dtype := parse_dtype(schema_checks.check_text(value))) == value:
+            pl.Series([], dtype=dtype).to_arrow()  # a zone that is none is found here
             return value
     except MisshapenValue:
         raise
@@ -357,10 +359,10 @@ def _check_dtype(value: Any) -> str:
 
 def _check_ends(value: Any) -> list[Any]:
     """Check the least and the greatest value of a column; empty where every label is `*`."""
-    found = schema_checks.check_list_of(schema_checks.check_scalar)(value)
-    if len(found) not in (0, 2):
+    ends = schema_checks.check_list_of(schema_checks.check_scalar)(value)
+    if len(ends) not in (0, 2):
         raise MisshapenValue("no least and greatest value")
-    return found
+    return ends
 
 
 def _check_labels(value: Any) -> Any:

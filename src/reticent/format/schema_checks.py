@@ -59,10 +59,10 @@ def parse_fraction(value: Any) -> Fraction:
         value = str(value)
     if isinstance(value, str):
         _require_short_number(value)
-    found = Fraction(value)
-    if max(found.numerator.bit_length(), found.denominator.bit_length()) > _MAX_BITS:
+    fraction = Fraction(value)
+    if max(fraction.numerator.bit_length(), fraction.denominator.bit_length()) > _MAX_BITS:
         raise ValueError(f"a number has more than {MAX_DIGITS} digits")
-    return found
+    return fraction
 
 
 class MisshapenValue(ValueError):
@@ -119,13 +119,13 @@ def check_scalar(value: Any) -> Any:
     return value if isinstance(value, bool) else check_number(value)
 
 
-def check_list_of(each: Checker) -> Checker:
+def check_list_of(check_entry: Checker) -> Checker:
     """Make the check of a list whose entries have one shape."""
 
     def check(value: Any) -> list[Any]:
         if not isinstance(value, list):
             raise MisshapenValue("no list")
-        return [each(entry) for entry in value]
+        return [check_entry(entry) for entry in value]
 
     return check
 
@@ -145,11 +145,11 @@ def check_one_of(*known: str) -> Checker:
     return check
 
 
-def check_table_of(each: Checker) -> Checker:
+def check_table_of(check_entry: Checker) -> Checker:
     """Make the check of a table whose entries have one shape."""
 
     def check(value: Any) -> dict[str, Any]:
-        return {check_text(key): each(entry) for key, entry in check_mapping(value).items()}
+        return {check_text(key): check_entry(entry) for key, entry in check_mapping(value).items()}
 
     return check
 

@@ -37,7 +37,10 @@ class ColumnCodings:
     @property
     def columns(self) -> list[str]:
         """The names of the columns of codes, which no column of a table has."""
-        return [*(f"\x00q{at}" for at in range(len(self.quasi))), *(f"\x00s{at}" for at in range(len(self.sensitive)))]
+        return [
+            *(f"\x00q{position}" for position in range(len(self.quasi))),
+            *(f"\x00s{position}" for position in range(len(self.sensitive))),
+        ]
 
     @property
     def schema(self) -> dict[str, pl.DataType]:
@@ -52,14 +55,19 @@ class ColumnCodings:
 
     def encode(self, frame: pl.DataFrame) -> pl.DataFrame:
         """Return the codes of a frame's values; a value that was not there when values were counted has -1 or the null's."""
-        found = [self.codings[name].encode(frame[name]) for name in self.names]
-        return pl.DataFrame(dict(zip(self.columns, found, strict=True)), schema=self.schema)
+        code_columns = [self.codings[name].encode(frame[name]) for name in self.names]
+        return pl.DataFrame(dict(zip(self.columns, code_columns, strict=True)), schema=self.schema)
 
     def build_cells(self, coded: pl.DataFrame, rows_per_person: int = 1) -> Cells:
         """Build cells from coded combinations."""
-        many = len(self.quasi)
-        both = to_matrix(coded, self.columns)
-        parts = self.get_domains(self.quasi), self.get_domains(self.sensitive), both[:, :many], both[:, many:]
+        quasi_count = len(self.quasi)
+        codes = to_matrix(coded, self.columns)
+        parts = (
+            self.get_domains(self.quasi),
+            self.get_domains(self.sensitive),
+            codes[:, :quasi_count],
+            codes[:, quasi_count:],
+        )
         return replace(build_cells(*parts, coded[MULTIPLICITY].to_numpy())[0], rows_per_person=rows_per_person)
 
 
@@ -77,19 +85,19 @@ class Marginals:
 
     def build_codings(self, columns: Mapping[str, Column]) -> ColumnCodings:
         quasi, sensitive = (tuple(find_columns_with_role(columns, role)) for role in (Role.QUASI, Role.SENSITIVE))
-        held = {
+        value_counts = {
             name: (self.values[name][name], self.values[name][MULTIPLICITY].to_numpy().astype(np.int64))
             for name in (*quasi, *sensitive)
         }
-        return ColumnCodings(quasi, sensitive, build_codings(columns, held))
+        return ColumnCodings(quasi, sensitive, build_codings(columns, value_counts))
 
 
 def count_marginals(parts: Partitions, names: list[str]) -> Marginals:
-    found = parts.map_collect(_count_part_marginals, names, doing="Counting values")
-    if not found:
+    part_marginals = parts.map_collect(_count_part_marginals, names, doing="Counting values")
+    if not part_marginals:
         raise SourceError("The source has a header and no rows.", attempt="a file with at least k rows.")
-    values = {name: _sum_multiplicities([one[0][name] for one in found], [name]) for name in names}
-    return Marginals(values, sum(many for _, many in found))
+    values = {name: _sum_multiplicities([marginals[0][name] for marginals in part_marginals], [name]) for name in names}
+    return Marginals(values, sum(row_count for _, row_count in part_marginals))
 
 
 def encode_partitions(parts: Partitions, codes: ColumnCodings, rng: Random) -> Partitions:
@@ -101,8 +109,8 @@ def encode_partitions(parts: Partitions, codes: ColumnCodings, rng: Random) -> P
 
 def draw_sample(parts: Partitions, codes: ColumnCodings, combinations: int, size: int = regions.SAMPLE_CELLS) -> Cells:
     """Return the cells of the least words, and a few more; all of them if they are few."""
-    most = (1 << 63) - 1
-    limit = most if combinations <= size else min(int(_SAMPLE_MARGIN * size / combinations * 2**63), most)
+    max_word = (1 << 63) - 1
+    limit = max_word if combinations <= size else min(int(_SAMPLE_MARGIN * size / combinations * 2**63), max_word)
     return codes.build_cells(pl.concat(parts.map_collect(_select_least_words, limit, doing="Drawing a sample")))
 
 
@@ -116,30 +124,30 @@ class LeafTotals:
 
 def count_leaves(parts: Partitions, codes: ColumnCodings, tree: RegionTree, rows_per_person: int) -> LeafTotals:
     quasi, sensitive = codes.columns[: len(codes.quasi)], codes.columns[len(codes.quasi) :]
-    told = parts.map_collect(_count_part_leaves, quasi, sensitive, tree, doing="Counting regions")
-    found = _sum_multiplicities(told, [LEAF_COLUMN, *sensitive]).sort(LEAF_COLUMN, *sensitive)
-    values = to_matrix(found, sensitive)
-    counts = found[MULTIPLICITY].to_numpy()
-    codes_ = np.zeros((len(found), len(codes.quasi)), np.int32)
+    part_counts = parts.map_collect(_count_part_leaves, quasi, sensitive, tree, doing="Counting regions")
+    leaf_counts = _sum_multiplicities(part_counts, [LEAF_COLUMN, *sensitive]).sort(LEAF_COLUMN, *sensitive)
+    values = to_matrix(leaf_counts, sensitive)
+    counts = leaf_counts[MULTIPLICITY].to_numpy()
+    no_codes = np.zeros((len(leaf_counts), len(codes.quasi)), np.int32)
     cells = Cells(
         codes.get_domains(codes.quasi),
         codes.get_domains(codes.sensitive),
-        codes_,
+        no_codes,
         values,
         counts,
         rows_per_person=rows_per_person,
     )
-    return LeafTotals(cells, found[LEAF_COLUMN].to_numpy())
+    return LeafTotals(cells, leaf_counts[LEAF_COLUMN].to_numpy())
 
 
 def _count_part_marginals(frames: Frames, names: list[str]) -> tuple[dict[str, pl.DataFrame], int]:
-    found: dict[str, list[pl.DataFrame]] = {name: [] for name in names}
-    many = 0
+    counts_by_column: dict[str, list[pl.DataFrame]] = {name: [] for name in names}
+    row_count = 0
     for frame in frames:
-        many += len(frame)
-        for name, held in found.items():
-            found[name] = [_sum_multiplicities([*held, frame.select(name, MULTIPLICITY)], [name])]
-    return {name: held[0] for name, held in found.items()}, many
+        row_count += len(frame)
+        for name, column_counts in counts_by_column.items():
+            counts_by_column[name] = [_sum_multiplicities([*column_counts, frame.select(name, MULTIPLICITY)], [name])]
+    return {name: column_counts[0] for name, column_counts in counts_by_column.items()}, row_count
 
 
 def _sum_multiplicities(frames: list[pl.DataFrame], by: list[str]) -> pl.DataFrame:
@@ -148,9 +156,11 @@ def _sum_multiplicities(frames: list[pl.DataFrame], by: list[str]) -> pl.DataFra
 
 def _encode_part(frames: Frames, number: int, codes: ColumnCodings, rng: Random) -> Iterator[pl.DataFrame]:
     for frame in frames:
-        found = codes.encode(frame)
-        word = hash_codes(to_matrix(found, codes.columns), codes.sizes, rng)
-        yield found.with_columns(frame[MULTIPLICITY], pl.Series(WORD_COLUMN, (word >> np.uint64(1)).view(np.int64)))
+        codes_of_frame = codes.encode(frame)
+        word = hash_codes(to_matrix(codes_of_frame, codes.columns), codes.sizes, rng)
+        yield codes_of_frame.with_columns(
+            frame[MULTIPLICITY], pl.Series(WORD_COLUMN, (word >> np.uint64(1)).view(np.int64))
+        )
 
 
 def _select_least_words(frames: Frames, limit: int) -> pl.DataFrame:
@@ -158,9 +168,13 @@ def _select_least_words(frames: Frames, limit: int) -> pl.DataFrame:
 
 
 def _count_part_leaves(frames: Frames, quasi: list[str], sensitive: list[str], tree: RegionTree) -> pl.DataFrame:
-    found: list[pl.DataFrame] = []
+    summed: list[pl.DataFrame] = []
     for frame in frames:
         leaf = tree.route(to_matrix(frame, quasi))
-        held = frame.select(*sensitive, MULTIPLICITY).with_columns(pl.Series(LEAF_COLUMN, leaf))
-        found = [_sum_multiplicities([*(one.select(held.columns) for one in found), held], [LEAF_COLUMN, *sensitive])]
-    return found[0]
+        leaf_rows = frame.select(*sensitive, MULTIPLICITY).with_columns(pl.Series(LEAF_COLUMN, leaf))
+        summed = [
+            _sum_multiplicities(
+                [*(earlier.select(leaf_rows.columns) for earlier in summed), leaf_rows], [LEAF_COLUMN, *sensitive]
+            )
+        ]
+    return summed[0]

@@ -59,10 +59,10 @@ class PartitionedHashedRows(HashedRows):
         return self.content.rows
 
     def count_rows_with(self, names: tuple[str, ...], wanted: np.ndarray) -> np.ndarray:
-        found = self.parts.map_collect(
+        part_counts = self.parts.map_collect(
             _count_rows_with, self.key, list(names), wanted, doing="Comparing with earlier releases"
         )
-        return np.sum(found, axis=0).astype(np.int64)
+        return np.sum(part_counts, axis=0).astype(np.int64)
 
     def count_sizes(self, names: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
         if names not in self._sizes:
@@ -75,23 +75,29 @@ class PartitionedHashedRows(HashedRows):
 
     @cached_property
     def content(self) -> TableFingerprint:
-        told = self.parts.map_collect(
+        part_fingerprints = self.parts.map_collect(
             _fingerprint_part, self.key, self.sample_size, doing="Comparing with earlier releases"
         )
-        least = _select_least_ranked([one.sample for one in told], self.sample_size)
+        least_ranked = _select_least_ranked([part.sample for part in part_fingerprints], self.sample_size)
         rate = np.inf
-        kept = least
-        if sum(one.combinations for one in told) > self.sample_size:
-            rank = least.rank
+        sample = least_ranked
+        if sum(part.combinations for part in part_fingerprints) > self.sample_size:
+            rank = least_ranked.rank
             rate = float(rank[self.sample_size]) / 2.0**64
-            kept = least.take_first(self.sample_size)
-        unique, first, where = np.unique(kept.combined, return_index=True, return_inverse=True)
-        counts = np.bincount(where.reshape(-1), weights=kept.counts, minlength=len(unique)).astype(np.int64)
-        sums = [sum(one.sums[at] for one in told) % (1 << 64) for at in range(2)]
+            sample = least_ranked.take_first(self.sample_size)
+        unique, first, position = np.unique(sample.combined, return_index=True, return_inverse=True)
+        counts = np.bincount(position.reshape(-1), weights=sample.counts, minlength=len(unique)).astype(np.int64)
+        sums = [sum(part.sums[side] for part in part_fingerprints) % (1 << 64) for side in range(2)]
         mark = "".join(f"{word:016x}" for word in sums)
-        sizes = _add_sizes([one.sizes for one in told])
+        sizes = _add_sizes([part.sizes for part in part_fingerprints])
         return TableFingerprint(
-            tuple(self.hashes), sum(one.rows for one in told), mark, kept.hashes[first], counts, rate, *sizes
+            tuple(self.hashes),
+            sum(part.rows for part in part_fingerprints),
+            mark,
+            sample.hashes[first],
+            counts,
+            rate,
+            *sizes,
         )
 
 
@@ -107,8 +113,8 @@ class CombinationSample:
     def rank(self) -> np.ndarray:
         return self.combined / self.counts
 
-    def take_first(self, many: int) -> CombinationSample:
-        return CombinationSample(self.hashes[:many], self.combined[:many], self.counts[:many])
+    def take_first(self, count: int) -> CombinationSample:
+        return CombinationSample(self.hashes[:count], self.combined[:count], self.counts[:count])
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,61 +129,61 @@ class PartFingerprint:
 
 
 def _count_rows_with(frames: Frames, key: bytes, names: list[str], wanted: np.ndarray) -> np.ndarray:
-    found = np.zeros(len(wanted), np.int64)
+    row_counts = np.zeros(len(wanted), np.int64)
     for frame in frames:
-        found += _hash_frame(frame, key, names).count_rows_with(tuple(names), wanted)
-    return found
+        row_counts += _hash_frame(frame, key, names).count_rows_with(tuple(names), wanted)
+    return row_counts
 
 
 def _hash_combinations(frames: Frames, number: int, key: bytes, names: list[str]) -> Iterator[pl.DataFrame]:
     for frame in frames:
-        held = _hash_frame(frame, key, names)
-        word = combine_hashes(held.hashes[name] for name in names)
+        hashed = _hash_frame(frame, key, names)
+        word = combine_hashes(hashed.hashes[name] for name in names)
         part = (word % np.uint64(_HASH_PARTS)).astype(np.int32)
-        yield pl.DataFrame({_HASH_COLUMN: word.view(np.int64), MULTIPLICITY: held.counts, _PART_COLUMN: part})
+        yield pl.DataFrame({_HASH_COLUMN: word.view(np.int64), MULTIPLICITY: hashed.counts, _PART_COLUMN: part})
 
 
 def _add_sizes(sizes: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
-    size, times = (np.concatenate([one[at] for one in sizes]) for at in range(2))
-    unique, where = np.unique(size, return_inverse=True)
-    return unique, np.bincount(where.reshape(-1), weights=times).astype(np.int64)
+    size, multiplicity = (np.concatenate([part_sizes[side] for part_sizes in sizes]) for side in range(2))
+    unique, position = np.unique(size, return_inverse=True)
+    return unique, np.bincount(position.reshape(-1), weights=multiplicity).astype(np.int64)
 
 
 def _count_sizes(frames: Frames) -> tuple[np.ndarray, np.ndarray]:
-    found = pl.concat(list(frames)).group_by(_HASH_COLUMN).agg(pl.col(MULTIPLICITY).sum())
-    return np.unique(found[MULTIPLICITY].to_numpy(), return_counts=True)
+    combinations = pl.concat(list(frames)).group_by(_HASH_COLUMN).agg(pl.col(MULTIPLICITY).sum())
+    return np.unique(combinations[MULTIPLICITY].to_numpy(), return_counts=True)
 
 
 def _fingerprint_part(frames: Frames, key: bytes, sample_size: int) -> PartFingerprint:
-    rows = many = one = other = 0
+    rows = combination_count = first_sum = second_sum = 0
     samples: list[CombinationSample] = []
     sizes: list[tuple[np.ndarray, np.ndarray]] = []
     for frame in frames:
-        held = _hash_frame(frame, key)
-        combined = held.combine_columns(tuple(held.hashes))
-        counts = held.counts
+        hashed = _hash_frame(frame, key)
+        combined = hashed.combine_columns(tuple(hashed.hashes))
+        counts = hashed.counts
         weighted = combined * counts.astype(np.uint64)
-        rows = rows + held.rows
-        many = many + len(counts)
-        one = (one + int(weighted.sum())) % (1 << 64)
-        other = (other + int((weighted * (combined >> np.uint64(32))).sum())) % (1 << 64)
-        few = np.argsort(combined / counts, kind="stable")[: sample_size + 1]
-        hashes = np.column_stack([column[few] for column in held.hashes.values()])
-        fresh = CombinationSample(hashes, combined[few], counts[few])
+        rows = rows + hashed.rows
+        combination_count = combination_count + len(counts)
+        first_sum = (first_sum + int(weighted.sum())) % (1 << 64)
+        second_sum = (second_sum + int((weighted * (combined >> np.uint64(32))).sum())) % (1 << 64)
+        least_ranked = np.argsort(combined / counts, kind="stable")[: sample_size + 1]
+        hashes = np.column_stack([column[least_ranked] for column in hashed.hashes.values()])
+        fresh = CombinationSample(hashes, combined[least_ranked], counts[least_ranked])
         samples = [_select_least_ranked([*samples, fresh], sample_size)]
         sizes = [_add_sizes([*sizes, np.unique(counts, return_counts=True)])]
-    return PartFingerprint(rows, many, (one, other), samples[0], sizes[0])
+    return PartFingerprint(rows, combination_count, (first_sum, second_sum), samples[0], sizes[0])
 
 
 def _select_least_ranked(samples: list[CombinationSample], size: int) -> CombinationSample:
     """Select the combinations of least rank from some samples, one more than are kept."""
-    both = CombinationSample(
-        np.concatenate([one.hashes for one in samples]),
-        np.concatenate([one.combined for one in samples]),
-        np.concatenate([one.counts for one in samples]),
+    all_samples = CombinationSample(
+        np.concatenate([sample.hashes for sample in samples]),
+        np.concatenate([sample.combined for sample in samples]),
+        np.concatenate([sample.counts for sample in samples]),
     )
-    order = np.argsort(both.rank, kind="stable")[: size + 1]
-    return CombinationSample(both.hashes[order], both.combined[order], both.counts[order])
+    order = np.argsort(all_samples.rank, kind="stable")[: size + 1]
+    return CombinationSample(all_samples.hashes[order], all_samples.combined[order], all_samples.counts[order])
 
 
 def _hash_frame(frame: pl.DataFrame, key: bytes, names: list[str] | None = None) -> HashedRows:

@@ -59,12 +59,12 @@ def number_labels(
     folder: Path, column: int, domain: Domain, regions: int, batch_labels: int = _LABELS_PER_BATCH
 ) -> list[str | None]:
     """Number a column's labels; return those that determine the manifest's entry of the column."""
-    found = {text for region in range(regions) for text in read_region_labels(folder, region)[column]}
-    labels = pl.Series(_LABEL_COLUMN, list(found), dtype=pl.String).sort(nulls_last=True)
+    distinct_labels = {text for region in range(regions) for text in read_region_labels(folder, region)[column]}
+    labels = pl.Series(_LABEL_COLUMN, list(distinct_labels), dtype=pl.String).sort(nulls_last=True)
     packed = io.BytesIO()
     labels.to_frame().write_parquet(packed, row_group_size=batch_labels)
     write_atomically(folder / f"labels-{column}.parquet", packed.getvalue())
-    return select_telling_labels(domain, found)
+    return select_telling_labels(domain, distinct_labels)
 
 
 def read_column_labels(folder: Path, column: int) -> pl.Series:
@@ -76,30 +76,32 @@ def look_up_labels(folder: Path, column: int, wanted: np.ndarray, batch_labels: 
     """Look up some labels of a column by their sorted numbers; the others are read, and not kept in memory."""
     import pyarrow.parquet as pq
 
-    found = [pl.Series(_LABEL_COLUMN, [], pl.String)]
+    looked_up = [pl.Series(_LABEL_COLUMN, [], pl.String)]
     start = 0
     with pq.ParquetFile(folder / f"labels-{column}.parquet") as opened:
         for batch in opened.iter_batches(batch_labels, use_threads=False):
             first, end = np.searchsorted(wanted, (start, start + len(batch)))
             labels = pl.Series(_LABEL_COLUMN, batch.column(0), dtype=pl.String)
-            found.append(labels.gather(wanted[first:end] - start))
+            looked_up.append(labels.gather(wanted[first:end] - start))
             start += len(batch)
-    return pl.concat(found)
+    return pl.concat(looked_up)
 
 
 def find_label_numbers(labels: pl.Series, texts: list[str | None]) -> np.ndarray:
     """Find the numbers of some labels of a column."""
-    known = pl.DataFrame({_LABEL_COLUMN: labels}).with_row_index("number")
-    asked = pl.DataFrame({_LABEL_COLUMN: texts}, schema={_LABEL_COLUMN: pl.String})
-    found = asked.join(known, on=_LABEL_COLUMN, how="left", nulls_equal=True, maintain_order="left")["number"]
-    return found.to_numpy().astype(np.int32)
+    numbered_labels = pl.DataFrame({_LABEL_COLUMN: labels}).with_row_index("number")
+    wanted = pl.DataFrame({_LABEL_COLUMN: texts}, schema={_LABEL_COLUMN: pl.String})
+    numbers = wanted.join(numbered_labels, on=_LABEL_COLUMN, how="left", nulls_equal=True, maintain_order="left")[
+        "number"
+    ]
+    return numbers.to_numpy().astype(np.int32)
 
 
 def write_atomically(path: Path, content: bytes) -> None:
     """Write a file whole or not at all: another attempt may be writing it too, with the same content."""
-    made = path.with_name(f".{path.name}-{uuid.uuid4().hex}")
-    made.write_bytes(content)
-    os.replace(made, path)
+    temporary = path.with_name(f".{path.name}-{uuid.uuid4().hex}")
+    temporary.write_bytes(content)
+    os.replace(temporary, path)
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,9 +147,9 @@ class RegionPlan:
 
 def number_regions(tree: RegionTree) -> np.ndarray:
     """Number regions in the order of their leaves."""
-    found = np.full(len(tree.column), -1, np.int32)
-    found[tree.leaves] = np.arange(len(tree.leaves))
-    return found
+    numbers = np.full(len(tree.column), -1, np.int32)
+    numbers[tree.leaves] = np.arange(len(tree.leaves))
+    return numbers
 
 
 def route_cells(parts: Partitions, codes: ColumnCodings, tree: RegionTree) -> Partitions:

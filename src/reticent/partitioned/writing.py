@@ -61,23 +61,23 @@ class RowEncoding:
     @cached_property
     def labels(self) -> list[pl.Series]:
         """The labels of each quasi-identifier."""
-        return [region_planning.read_column_labels(self.folder, at) for at in range(len(self.codes.quasi))]
+        return [region_planning.read_column_labels(self.folder, position) for position in range(len(self.codes.quasi))]
 
     def encode_rows(self, number: int, region: RegionPlan, entry: np.ndarray, word: np.ndarray) -> pl.DataFrame:
         """Return what rows of some entries of a region's plan show, and their bucket."""
         recipe = region.recipe
-        found = {}
+        numbers = {}
         texts = region_planning.read_region_labels(self.folder, number)
         group = recipe.group[entry]
-        for at in range(len(self.codes.quasi)):
-            found[name_label_column(at)] = region_planning.find_label_numbers(self.labels[at], texts[at])[
-                region.of_group[group, at]
-            ]
+        for position in range(len(self.codes.quasi)):
+            numbers[name_label_column(position)] = region_planning.find_label_numbers(
+                self.labels[position], texts[position]
+            )[region.of_group[group, position]]
         cell = recipe.cell[entry]
-        for at, of_value in enumerate(self.values):
-            found[name_value_column(at)] = of_value[recipe.cells.values[cell, at]]
+        for position, of_value in enumerate(self.values):
+            numbers[name_value_column(position)] = of_value[recipe.cells.values[cell, position]]
         bucket = ((word >> np.uint64(64 - 16)).astype(np.int64) * self.buckets >> 16).astype(np.int32)
-        return pl.DataFrame({**found, WORD_COLUMN: word.view(np.int64), BUCKET_COLUMN: bucket})
+        return pl.DataFrame({**numbers, WORD_COLUMN: word.view(np.int64), BUCKET_COLUMN: bucket})
 
 
 def choose_bucket_count(rows: int, columns: int, texts: int = 0, bucket_bytes: int = BUCKET_BYTES) -> int:
@@ -105,33 +105,37 @@ def assign_entries(parts: Partitions, writing: RowEncoding, carried: Mapping[str
 
 def sort_buckets(parts: Partitions, writing: RowEncoding, carried: Mapping[str, pl.DataType]) -> Partitions:
     """Return the rows by bucket, each in the order of its rows' words."""
-    kept = {name: dtype for name, dtype in writing.schema(carried).items() if name not in (WORD_COLUMN, BUCKET_COLUMN)}
-    return parts.repartition(BUCKET_COLUMN, writing.buckets).map_partitions(_sort_bucket, kept)
+    schema = {
+        name: dtype for name, dtype in writing.schema(carried).items() if name not in (WORD_COLUMN, BUCKET_COLUMN)
+    }
+    return parts.repartition(BUCKET_COLUMN, writing.buckets).map_partitions(_sort_bucket, schema)
 
 
-def iterate_batches(kept: Partitions, rows: int) -> Iterator[RowBatch]:
+def iterate_batches(persisted: Partitions, rows: int) -> Iterator[RowBatch]:
     """Yield the persisted rows, bucket by bucket."""
-    seen = 0
-    for frame in kept.iterate_partitions():
-        seen += len(frame)
+    row_count = 0
+    for frame in persisted.iterate_partitions():
+        row_count += len(frame)
         for start in range(0, len(frame), BATCH_ROWS):
             yield RowBatch(slice(0, 0), frame[start : start + BATCH_ROWS])
-    if seen != rows:
+    if row_count != rows:
         raise make_source_changed_error()
 
 
 def _expand_part(frames: Frames, number: int, writing: RowEncoding) -> Iterator[pl.DataFrame]:
     for frame in frames:
-        for at in frame[PART_NUMBER].to_list():
-            region = RegionPlan.read(writing.folder, at)
+        for region_number in frame[PART_NUMBER].to_list():
+            region = RegionPlan.read(writing.folder, region_number)
             entry = np.repeat(np.arange(len(region.recipe.cell)), region.recipe.quota)
-            yield writing.encode_rows(at, region, entry, writing.rng.words(f"shuffle region {at}", 0, len(entry)))
+            yield writing.encode_rows(
+                region_number, region, entry, writing.rng.words(f"shuffle region {region_number}", 0, len(entry))
+            )
 
 
 def _locate_part(
     frames: Frames, number: int, codes: ColumnCodings, tree: RegionTree, carried: list[str], rng: Random
 ) -> Iterator[pl.DataFrame]:
-    at = 0
+    first_row = 0
     region = number_regions(tree)
     for frame in frames:
         coded = codes.encode(frame)
@@ -142,28 +146,28 @@ def _locate_part(
             ):  # a value that was not there when values were counted
                 raise make_source_changed_error()
         leaf = tree.route(to_matrix(coded, codes.columns[: len(codes.quasi)]))
-        word = rng.words(f"shuffle {number}", at, len(frame)).view(np.int64)
-        at += len(frame)
+        word = rng.words(f"shuffle {number}", first_row, len(frame)).view(np.int64)
+        first_row += len(frame)
         numbered = pl.Series(WORD_COLUMN, word), pl.Series(REGION_COLUMN, region[leaf])
         yield coded.with_columns(frame[name] for name in carried).with_columns(*numbered)
 
 
 def _assign_part(frames: Frames, number: int, writing: RowEncoding, carried: list[str]) -> Iterator[pl.DataFrame]:
-    held = list(frames)
-    for rows in pl.concat(held).partition_by(REGION_COLUMN) if held else []:
-        at = int(rows[REGION_COLUMN][0])
-        region = RegionPlan.read(writing.folder, at)
+    region_frames = list(frames)
+    for rows in pl.concat(region_frames).partition_by(REGION_COLUMN) if region_frames else []:
+        region_number = int(rows[REGION_COLUMN][0])
+        region = RegionPlan.read(writing.folder, region_number)
         rows = rows.sort(WORD_COLUMN)  # whatever order they came in
         cell = _find_cells(rows, region, writing.codes)
-        entry = assign_outcomes(region.recipe, cell, writing.rng.derive(f"rank region {at}"))
-        shown = writing.encode_rows(at, region, entry, rows[WORD_COLUMN].to_numpy().view(np.uint64))
-        yield shown.select(*writing.number_columns, *(rows[name] for name in carried), WORD_COLUMN, BUCKET_COLUMN)
+        entry = assign_outcomes(region.recipe, cell, writing.rng.derive(f"rank region {region_number}"))
+        encoded = writing.encode_rows(region_number, region, entry, rows[WORD_COLUMN].to_numpy().view(np.uint64))
+        yield encoded.select(*writing.number_columns, *(rows[name] for name in carried), WORD_COLUMN, BUCKET_COLUMN)
 
 
 def _sort_bucket(frames: Frames, number: int) -> Iterator[pl.DataFrame]:
-    held = list(frames)
-    if held:
-        rows = pl.concat(held)
+    bucket_frames = list(frames)
+    if bucket_frames:
+        rows = pl.concat(bucket_frames)
         order = np.argsort(rows[WORD_COLUMN].to_numpy().view(np.uint64), kind="stable")
         yield rows.drop(WORD_COLUMN, BUCKET_COLUMN)[order]
 
@@ -171,12 +175,14 @@ def _sort_bucket(frames: Frames, number: int) -> Iterator[pl.DataFrame]:
 def _find_cells(rows: pl.DataFrame, region: RegionPlan, codes: ColumnCodings) -> np.ndarray:
     """Find the cell of each row; refuse if rows are not those that were counted."""
     cells = region.recipe.cells
-    known = pl.DataFrame(np.hstack([cells.codes, cells.values]), schema=codes.schema, orient="row")
-    known = known.with_columns(pl.Series(_CELL_COLUMN, np.arange(len(cells))))
-    at = rows.select(codes.columns).join(known, on=codes.columns, how="left", maintain_order="left")[_CELL_COLUMN]
-    if at.null_count():
+    cell_table = pl.DataFrame(np.hstack([cells.codes, cells.values]), schema=codes.schema, orient="row")
+    cell_table = cell_table.with_columns(pl.Series(_CELL_COLUMN, np.arange(len(cells))))
+    cell_column = rows.select(codes.columns).join(cell_table, on=codes.columns, how="left", maintain_order="left")[
+        _CELL_COLUMN
+    ]
+    if cell_column.null_count():
         raise make_source_changed_error()
-    found = at.to_numpy()
-    if not np.array_equal(np.bincount(found, minlength=len(cells)), cells.counts):
+    cell_numbers = cell_column.to_numpy()
+    if not np.array_equal(np.bincount(cell_numbers, minlength=len(cells)), cells.counts):
         raise make_source_changed_error()
-    return found
+    return cell_numbers
