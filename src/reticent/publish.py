@@ -81,22 +81,22 @@ def publish(
     is called, before anything is written, with each sentence about people who would be alone or were known before; the
     release's notices repeat these sentences.
     """
-    worker = registry.load_engine(engine)
+    loaded_engine = registry.load_engine(engine)
     require_promises_supported(job)
     target = None if to is None else Path(to)
-    if worker.regions:
+    if loaded_engine.regions:
         require_partitionable(job, target)
-    book = None if target is None else Ledger.open(ledger)
-    recovered = [] if target is None or book is None else prepare_target(target, book, force)
+    open_ledger = None if target is None else Ledger.open(ledger)
+    recovered = [] if target is None or open_ledger is None else prepare_target(target, open_ledger, force)
     progress(ProgressEvent("reading", 0))
     source = job.source if frame is None else None
     stamp = ChangeStamp.read(source)
-    staged_in = None if book is None else book.folder
-    with make_temp_dirs(target, staged_in) as make_temp_dir:
-        table = read_table(worker, job, frame, EngineContext(progress, make_temp_dir))
+    ledger_folder = None if open_ledger is None else open_ledger.folder
+    with make_temp_dirs(target, ledger_folder) as make_temp_dir:
+        table = read_table(loaded_engine, job, frame, EngineContext(progress, make_temp_dir))
         rows = table.fingerprint(source)
-        if target is not None and book is not None:
-            book.require_not_published(target, rows, again)
+        if target is not None and open_ledger is not None:
+            open_ledger.require_not_published(target, rows, again)
         rng = Random.from_optional_seed(seed)
         start, end = table.planning_range
         plan = table.plan(rng, scale_progress(progress, start, end))
@@ -104,7 +104,7 @@ def publish(
         for sentence in lone_people:
             warn(sentence)
         progress(ProgressEvent("writing", end))
-        with stage_folder(target, staged_in) as staged:
+        with stage_folder(target, ledger_folder) as staged:
             fields = {**make_manifest_fields(job, rng, plan.cells.rows_per_person), **plan.manifest_fields}
             with translate_disk_errors(target), stamp.guard_passthrough(table.columns):
                 witness = plan.write(staged, fields)
@@ -123,12 +123,12 @@ def publish(
                     *lone_people,
                     *plan.describe_wider_labels(),
                 ),
-                composition_check=partial(check_composition, job, frame, rows, worker.distributed),
+                composition_check=partial(check_composition, job, frame, rows, loaded_engine.distributed),
                 witness=witness,
             )
-            if target is None or book is None:
+            if target is None or open_ledger is None:
                 return hold_publication(staged, manifest, record, ledger=ledger, temporary=True)
-            record = commit(staged, target, record, book, force=force, again=again, progress=progress)
+            record = commit(staged, target, record, open_ledger, force=force, again=again, progress=progress)
             return hold_publication(target, manifest, record)
 
 

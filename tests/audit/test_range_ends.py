@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 import reticent as rt
-from reticent.data.grammar import parse_label
+from reticent.data.label_grammar import parse_label
 from reticent.errors import BundleDamaged
 from reticent.format.data_writer import write_data
 from tests.support.release_folders import resealed

@@ -50,7 +50,7 @@ from reticent.audit.row_matching import (
 from reticent.audit.source_comparison import RowKeys, SourceComparison
 from reticent.audit.subject import Subject
 from reticent.data.columns import LabelOptions, Role
-from reticent.data.grammar import ANY_LABEL, parse_label
+from reticent.data.label_grammar import ANY_LABEL, parse_label
 from reticent.errors import BundleDamaged, InternalError, pluralize
 from reticent.format.manifest import ColumnEntry
 from reticent.labels.scale import make_scale

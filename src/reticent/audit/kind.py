@@ -44,7 +44,7 @@ from reticent.audit.row_matching import LabelAxis
 from reticent.audit.source_comparison import ComparedRows, SourceComparison
 from reticent.audit.subject import Subject
 from reticent.data.columns import Role
-from reticent.data.grammar import ANY_LABEL
+from reticent.data.label_grammar import ANY_LABEL
 from reticent.data.passthrough import MAX_UNIQUE_PERCENT
 from reticent.errors import BundleDamaged
 from reticent.format.data_files import DataFile, count_distinct_rows, is_small_file, read_data

@@ -53,7 +53,7 @@ from reticent.audit.kind import RecomputedRelease, find_near_unique_columns
 from reticent.audit.source_comparison import SourceComparison, convert_source, list_texts
 from reticent.audit.subject import Subject
 from reticent.data.columns import Role
-from reticent.data.grammar import ANY_LABEL, parse_label
+from reticent.data.label_grammar import ANY_LABEL, parse_label
 from reticent.exact_arithmetic import as_ratio, is_whole
 from reticent.format.data_files import DataFile
 from reticent.format.manifest import ColumnEntry

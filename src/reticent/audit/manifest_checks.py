@@ -24,8 +24,8 @@ import polars as pl
 from reticent.audit.kind import RecomputedRelease
 from reticent.audit.subject import Subject, describe_promise
 from reticent.data.columns import Role, is_numeric_range
-from reticent.data.grammar import ANY_LABEL, parse_label
 from reticent.data.hierarchy import Hierarchy
+from reticent.data.label_grammar import ANY_LABEL, parse_label
 from reticent.errors import BundleDamaged
 from reticent.format.data_files import (
     FORMULAS_PRESENT,

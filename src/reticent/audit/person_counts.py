@@ -18,7 +18,7 @@ from reticent.audit.groups import number_values, pack_columns
 from reticent.audit.kind import RecomputedRelease
 from reticent.audit.row_matching import LabelAxis, cover_labels
 from reticent.audit.source_comparison import read_as_stated, read_source
-from reticent.data.grammar import format_value_label
+from reticent.data.label_grammar import format_value_label
 from reticent.errors import ColumnError, pluralize, quote_list
 from reticent.labels.cover import CoveredRegions, join_boxes
 from reticent.utility.loss import compute_entropy_bits

@@ -27,8 +27,8 @@ from reticent.data.columns import (
     resolve_columns,
 )
 from reticent.data.csv import require_header
-from reticent.data.grammar import ANY_LABEL
 from reticent.data.hierarchy import Hierarchy
+from reticent.data.label_grammar import ANY_LABEL
 from reticent.data.source import Source, collect_frame, is_text, scan_source
 from reticent.errors import BundleDamaged, ColumnError, JobError, OutOfMemory
 from reticent.format.manifest import ColumnEntry, ComponentEntry, Manifest, parse_promise

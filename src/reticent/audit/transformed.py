@@ -48,7 +48,7 @@ from reticent.audit.transformed_groups import (
     require_known_groups,
 )
 from reticent.data.columns import Role
-from reticent.data.grammar import ANY_LABEL, format_range_label, format_set_label, format_value_label
+from reticent.data.label_grammar import ANY_LABEL, format_range_label, format_set_label, format_value_label
 from reticent.errors import BundleDamaged, RequestError, pluralize
 from reticent.estimate.guaranteed_bounds import (
     COUNT_COLUMN,

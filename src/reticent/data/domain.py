@@ -25,7 +25,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reticent.data.columns import NO_BOUNDS, DeclaredBounds, LabelOptions
-from reticent.data.grammar import (
+from reticent.data.hierarchy import Hierarchy
+from reticent.data.label_grammar import (
     ANY_LABEL,
     format_member,
     format_range_label,
@@ -33,7 +34,6 @@ from reticent.data.grammar import (
     format_value_label,
     parse_label,
 )
-from reticent.data.hierarchy import Hierarchy
 from reticent.errors import HierarchyError
 
 if TYPE_CHECKING:

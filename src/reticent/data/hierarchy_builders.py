@@ -42,8 +42,8 @@ from typing import Any
 
 import polars as pl
 
-from reticent.data.grammar import format_decimal
 from reticent.data.hierarchy import Hierarchy
+from reticent.data.label_grammar import format_decimal
 from reticent.errors import HierarchyError, suggest
 from reticent.exact_arithmetic import as_ratio, is_whole
 from reticent.limits import is_moderate_number, read_text_file

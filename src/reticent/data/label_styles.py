@@ -28,9 +28,9 @@ import polars as pl
 from reticent.catalogue.job_fields import TREE_STYLES
 from reticent.data.columns import Column, LabelOptions, Role
 from reticent.data.domain import BandDomain, Domain, NodeEnds, RangeDomain, TreeDomain
-from reticent.data.grammar import format_decimal, format_range_label
 from reticent.data.hierarchy import Hierarchy
 from reticent.data.hierarchy_builders import parse_node_ends
+from reticent.data.label_grammar import format_decimal, format_range_label
 from reticent.data.parsing import parse_dtype, parse_texts
 from reticent.errors import ColumnError
 from reticent.exact_arithmetic import MAX_EXACT_INTEGER

@@ -16,7 +16,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 import polars as pl
 
-from reticent.data.grammar import ANY_LABEL
+from reticent.data.label_grammar import ANY_LABEL
 from reticent.data.parsing import parse_texts
 from reticent.errors import BundleDamaged, RequestError
 from reticent.estimate.condition import (

@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from reticent.data.grammar import ANY_LABEL
 from reticent.data.hierarchy_builders import build
+from reticent.data.label_grammar import ANY_LABEL
 from reticent.format.manifest import ColumnEntry
 from reticent.labels.scale import Extent, LineScale, Scale, UnreadableLabel, list_named_values, make_scale
 

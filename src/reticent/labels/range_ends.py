@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from reticent.data.columns import LabelOptions, Role
-from reticent.data.grammar import ANY_LABEL, parse_label
+from reticent.data.label_grammar import ANY_LABEL, parse_label
 from reticent.data.parsing import parse_texts
 from reticent.errors import BundleDamaged, RequestError, pluralize, quote_list
 from reticent.format.manifest import ColumnEntry, Manifest

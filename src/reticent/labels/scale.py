@@ -24,8 +24,8 @@ from typing import Any, cast
 import numpy as np
 import polars as pl
 
-from reticent.data.grammar import ANY_LABEL, parse_label, parse_third_party_label
 from reticent.data.hierarchy import Hierarchy
+from reticent.data.label_grammar import ANY_LABEL, parse_label, parse_third_party_label
 from reticent.data.parsing import parse_texts
 from reticent.format.manifest import ColumnEntry, build_cached_tree
 

@@ -9,7 +9,7 @@ The folder gets its name in one step, when all of it is on the disk, and loses i
 process that holds the ledger's lock and finds a journal knows that its maker is dead, and settles it: if the release
 is in its place, the remaining steps are done, and otherwise nothing of it remains.
 
-The intent is signed with the ledger's secret (`storage`): all paths, the staging folder's device and inode, and the
+The intent is signed with the ledger's secret (`private_files`): all paths, the staging folder's device and inode, and the
 contents of every note and sketch. A journal that belongs to another user, has other modes than 700 and 600, or is not
 signed for this very ledger (as those of older versions) is not settled; the owner gets an error.
 
@@ -279,7 +279,7 @@ def roll_back_commit(ledger: Path, intent: CommitIntent) -> None:
     for mark in intent.sketches:
         (ledger / SKETCHES_FOLDER / mark).unlink(missing_ok=True)
     _remove_staged_notes(intent)
-    _end_journal(ledger)  # before what was staged goes, by which `settle` knows that nothing had happened
+    _end_journal(ledger)  # before what was staged goes, by which `settle_journal` knows that nothing had happened
     staging.discard_staged(Path(intent.staged))
     with suppress(OSError):
         for folder in map(Path, intent.made):

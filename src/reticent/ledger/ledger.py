@@ -4,7 +4,7 @@ Its folder is the one that a caller passes, else RETICENT_LEDGER, else one in th
 
     ledger.jsonl       a line for each release
     ledger.key         the secret under which values are hashed; it is made with the ledger
-    ledger-stages/     which staging folders there are, while there are any (`staging_records`)
+    ledger-stages/     which staging folders there are, while there are any (`staging`)
     ledger-sketches/   what is kept of each table's content (`fingerprint`)
     ledger.journal/    while a release is being committed: what is about to change (`journal`)
 

@@ -24,7 +24,7 @@ import numpy as np
 import polars as pl
 from sqlglot import exp
 
-from reticent.data.grammar import ANY_LABEL, format_range_label, format_set_label, format_value_label
+from reticent.data.label_grammar import ANY_LABEL, format_range_label, format_set_label, format_value_label
 from reticent.errors import RequestError, suggest
 from reticent.estimate.condition import Condition, ConditionPieces, convert_to_numbers, make_value_axis
 from reticent.estimate.guaranteed_bounds import AnnotatedHierarchy, mask_covered_nodes, mask_wanted_values

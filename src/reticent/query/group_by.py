@@ -16,7 +16,7 @@ from typing import Any
 import polars as pl
 
 from reticent.data.columns import Role
-from reticent.data.grammar import ANY_LABEL
+from reticent.data.label_grammar import ANY_LABEL
 from reticent.data.parsing import parse_dtype, parse_texts
 from reticent.errors import RequestError
 from reticent.estimate.condition import (

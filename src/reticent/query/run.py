@@ -115,9 +115,9 @@ def iterate_answers(
     tables: Tables, manifest: Manifest, parsed: ParsedQuestion, options: QueryOptions
 ) -> Iterator[tuple[Answer, Question]]:
     """Yield every answer with the question that the reader of the kind answered."""
-    kind = reader_for(manifest.kind)
+    reader = reader_for(manifest.kind)
     where = make_condition(parsed.where, {column.name: column for column in manifest.columns})
-    for line in iterate_groups(kind, tables, manifest, parsed.by):
+    for line in iterate_groups(reader, tables, manifest, parsed.by):
 
         def make_question(aggregate: str, column: str | None, line: GroupSelection = line) -> Question:
             return Question(
@@ -136,10 +136,10 @@ def iterate_answers(
             check_deadline()
             question = make_question(aggregate.name, aggregate.column)
             label = str(aggregate) if len(parsed.aggregates) > 1 else None
-            answer = _set_level(kind.estimate(tables, manifest, question), float(options.level))
+            answer = _set_level(reader.estimate(tables, manifest, question), float(options.level))
             answers.append((replace(answer, keys=line.keys or None, of=label, rest=line.rest), question))
         if line.keys and all(_says_nothing(answer) for answer, _ in answers):
-            row_count = kind.estimate(tables, manifest, make_question("count", None))
+            row_count = reader.estimate(tables, manifest, make_question("count", None))
             if _is_nobody(replace(row_count, rest=line.rest)):
                 continue
         yield from answers
@@ -153,8 +153,8 @@ def ask_database(manifest: Manifest, text: str, url: str, table: str) -> Answer 
     except (ReticentError, ImportError):
         raise
     except Exception as error:
-        kind = SourceUnreachable if is_unreachable(error) else SourceError
-        raise kind(
+        error_class = SourceUnreachable if is_unreachable(error) else SourceError
+        raise error_class(
             f"{redact(url)} does not answer: {type(error).__name__}.",
             attempt=f"`reticent export` to it first, with --table {table}.",
         ) from None
@@ -266,8 +266,8 @@ def _is_nobody(row_count: Answer) -> bool:
 
 
 def _run_sql(url: str, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
-    kind = parse_scheme(url)
-    if kind == "postgresql":
+    scheme = parse_scheme(url)
+    if scheme == "postgresql":
         with (
             import_driver("adbc_driver_postgresql.dbapi", "postgres").connect(expand_environment(url)) as connection,
             connection.cursor() as cursor,
@@ -276,7 +276,7 @@ def _run_sql(url: str, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
             cursor.execute(sql)
             table = cursor.fetch_arrow_table()
             return table.column_names, [tuple(row.values()) for row in table.to_pylist()]
-    if kind == "sqlite":
+    if scheme == "sqlite":
         with closing(open_sqlite_readonly(parse_database_path(url))) as connection:
             cursor = connection.execute(sql)
             return [column[0] for column in cursor.description], cursor.fetchall()

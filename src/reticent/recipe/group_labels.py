@@ -30,7 +30,7 @@ import polars as pl
 from reticent.data.cells import Cells
 from reticent.data.columns import Column, Role, is_numeric_range
 from reticent.data.domain import BandDomain, Domain, RangeDomain, TreeDomain, prune_hierarchy
-from reticent.data.grammar import ANY_LABEL, format_value_label, parse_label
+from reticent.data.label_grammar import ANY_LABEL, format_value_label, parse_label
 from reticent.data.label_styles import PaddedDomain, WidenedDomain, choose_round_step, narrow_labels
 from reticent.data.parsing import parse_texts
 from reticent.errors import pluralize

@@ -11,7 +11,7 @@ import polars as pl
 
 from reticent.data.cells import Cells
 from reticent.data.columns import PUBLISHED_ROLES, Column, Role
-from reticent.data.grammar import format_value_label
+from reticent.data.label_grammar import format_value_label
 from reticent.data.parsing import parse_texts
 from reticent.errors import InternalError, JobError
 from reticent.format.data_writer import CodedColumn, FileRows, RowBatches

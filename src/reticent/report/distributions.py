@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from reticent.data.grammar import ANY_LABEL
+from reticent.data.label_grammar import ANY_LABEL
 from reticent.errors import RequestError
 from reticent.format.schema_checks import parse_fraction
 from reticent.release.kind import reader_for

@@ -18,6 +18,7 @@ import numpy as np
 import polars as pl
 
 from reticent.engines.cell_lookup import UNKNOWN_CELL, CellLocator, make_source_changed_error
+from reticent.engines.engine import MULTIPLICITY
 from reticent.engines.local import cast_texts_to_categories, order_by_place
 from reticent.engines.spark.conversion import (
     BatchReader,
@@ -50,8 +51,8 @@ def count_combinations(batches: Iterable[Any], reading: BatchReader) -> Iterator
     """Count the combinations of each batch of a partition."""
     names = list(reading.schema)
     for rows in reading.read_frames(batches):
-        counted = cast_texts_to_categories(rows.lazy(), names).group_by(names).len(name="\x00times").collect()
-        yield from to_record_batches(encode_frame(counted.with_columns(pl.col("\x00times").cast(pl.Int64))))
+        counted = cast_texts_to_categories(rows.lazy(), names).group_by(names).len(name=MULTIPLICITY).collect()
+        yield from to_record_batches(encode_frame(counted.with_columns(pl.col(MULTIPLICITY).cast(pl.Int64))))
 
 
 def list_distinct(batches: Iterable[Any], reading: BatchReader) -> Iterator[Any]:

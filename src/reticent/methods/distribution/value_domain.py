@@ -22,8 +22,8 @@ import numpy as np
 
 from reticent.data.cells import Cells
 from reticent.data.domain import Domain, TreeDomain
-from reticent.data.grammar import ANY_LABEL, format_range_label, format_set_label, format_value_label
 from reticent.data.hierarchy import Hierarchy, sniff_delimiter
+from reticent.data.label_grammar import ANY_LABEL, format_range_label, format_set_label, format_value_label
 from reticent.data.parsing import parse_texts
 from reticent.errors import ColumnError, JobError, pluralize
 from reticent.exact_arithmetic import is_whole

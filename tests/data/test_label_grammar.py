@@ -3,7 +3,7 @@
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from reticent.data.grammar import ANY_LABEL, format_range_label, format_set_label, format_value_label, parse_label
+from reticent.data.label_grammar import ANY_LABEL, format_range_label, format_set_label, format_value_label, parse_label
 from tests.oracle import labels as oracle
 from tests.support.strategies import AWKWARD
 
