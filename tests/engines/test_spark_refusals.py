@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import sys
 from pathlib import Path
 from unittest import mock
@@ -68,6 +69,13 @@ def test_a_master_that_does_not_answer_is_refused_before_java_is_started(tmp_pat
     with mock.patch.object(session, "require_java"), pytest.raises(SourceUnreachable, match="does not answer"):
         rt.publish(JOB, to=tmp_path / "out", engine=rt.Spark(master=master))
     assert not (tmp_path / "out").exists()
+
+
+def test_a_port_that_does_not_exist_is_not_taken_for_another(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1] + (1 << 16)
+        with pytest.raises(SourceUnreachable, match="does not answer"):
+            session._require_reachable(f"spark://127.0.0.1:{port}")
 
 
 @pytest.mark.parametrize("master", ["", "http://host", "locale", "spark:/host"])

@@ -20,7 +20,7 @@ T = np.array([10, 4, 2, 1, 1])
 
 
 def published(kind: str, counts, l: int) -> list[int]:
-    return SUPPRESSION_KINDS[kind].published(np.array(counts), l).tolist()
+    return SUPPRESSION_KINDS[kind].publish_counts(np.array(counts), l).tolist()
 
 
 def random_violating(number: int, *, most_values: int = 5, most: int = 7) -> tuple[list[int], int]:

@@ -208,7 +208,7 @@ JOB_TABLES = {
     ),
     "column": JobTableRow("reticent.data.columns:Column", COLUMN_FIELDS, "One column as the steward declares it."),
     "labels": JobTableRow(
-        "reticent.data.label_options:LabelOptions",
+        "reticent.data.columns:LabelOptions",
         LABEL_FIELDS,
         "How the groups of a column print: a style, and its measures.",
         LABEL_RELATIONS,

@@ -290,6 +290,8 @@ def _require_reachable(master: str) -> None:
     for place in master.removeprefix("spark://").split(","):
         host, _, port = place.rpartition(":")
         try:
+            if int(port) >= 1 << 16:  # the system would take such a number modulo 2^16, for another port
+                continue
             with socket.create_connection((host, int(port)), timeout=5):
                 return
         except (OSError, ValueError, OverflowError):
