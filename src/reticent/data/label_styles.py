@@ -224,7 +224,8 @@ def compute_lone_share(series: pl.Series, counts: np.ndarray, rows_per_person: i
     )
     if not len(row_counts):
         return Fraction(0)
-    return Fraction(int((row_counts["rows"] <= rows_per_person).sum()), len(row_counts))
+    max_rows = min(rows_per_person, int(counts.sum()))  # a declared number may have any number of digits
+    return Fraction(int((row_counts["rows"] <= max_rows).sum()), len(row_counts))
 
 
 def singles_out(domain: RangeDomain | BandDomain, alone: Fraction) -> bool:
