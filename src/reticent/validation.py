@@ -435,12 +435,17 @@ def _bind_arguments(
 
 
 def _make_refusal(field: Field, value: Any, name: str, owner: str) -> JobError:
-    is_number = isinstance(value, int | float | Fraction | Decimal) and not isinstance(value, bool)
-    shown = shorten_text(str(value), 40) if is_number else describe_type(value)
+    shown = _describe_value(value)
     sentence = (
         field.refusal.replace("{value}", shown) or f"{owner}: {name} must be {field.allowed_values}; it is {shown}."
     )
     return JobError(sentence, why=field.why, attempt=field.attempt or f"another value for {name}.")
+
+
+def _describe_value(value: Any) -> str:
+    """Describe a refused value: a number as it is, shortened; of anything else its type."""
+    is_number = isinstance(value, int | float | Fraction | Decimal) and not isinstance(value, bool)
+    return shorten_text(str(value), 40) if is_number else describe_type(value)
 
 
 def _require_bounds(field: Field, number: Any, value: Any, name: str, owner: str) -> None:
@@ -449,6 +454,9 @@ def _require_bounds(field: Field, number: Any, value: Any, name: str, owner: str
     is_high = field.most is not None and (number >= field.most if field.below else number > field.most)
     if is_high and field.excess is not None:
         sentence, attempt = field.excess
+        words = {"{owner}": owner, "{name}": name, "{value}": _describe_value(value)}
+        for placeholder, word in words.items():
+            sentence = sentence.replace(placeholder, word)
         raise JobError(sentence, attempt=attempt)
     if is_low or is_high:
         raise _make_refusal(field, value, name, owner)

@@ -74,7 +74,7 @@ class Field:
     of columns that have the option; none are all of them. `published` is False for what a job may have and a manifest
     never holds. `positive`: not all numbers of a table are 0. `refusal` is the sentence that refuses other values, with
     `why` and `attempt` beside it; in it {value} is the number passed and {text} the value as it was written. `excess`
-    is another sentence, and what to try, for a number above `most`.
+    is another sentence, and what to try, for a number above `most`; in it {owner} and {name} are the parameter's.
     """
 
     kind: FieldKind
@@ -174,6 +174,7 @@ def make_people_field(
         most=MAX_COUNT,
         refusal=refusal,
         attempt=attempt,
+        excess=(f"{{owner}}: {{name}} = {{value}} is more than can be counted, {MAX_COUNT:,}.", attempt),
     )
 
 

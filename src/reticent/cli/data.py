@@ -60,7 +60,7 @@ def data(
         frame = datasets.load(name, rows, seed)
         progress("writing")
         frame.write_csv(part) if target.suffix == ".csv" else frame.write_parquet(part)
-    saved = [] if hierarchies is None else _save_hierarchies(name, hierarchies)
+        saved = [] if hierarchies is None else _save_hierarchies(name, hierarchies)  # where it fails, no data is kept
     if json:
         say_json(
             {"data": name, "path": str(target), "rows": len(frame), "columns": frame.columns, "hierarchies": saved}

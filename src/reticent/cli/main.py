@@ -74,7 +74,9 @@ def run_command(words: list[str], options: ErrorOptions) -> int:
             code = _invoke_command(words)
     except BrokenPipeError:
         raise
-    except SystemExit as error:  # how the parser ends where the reader of a pipe has seen enough
+    except SystemExit as error:  # the parser ends so where the reader of a pipe has seen enough
+        if isinstance(error.__context__, BrokenPipeError):
+            startup.silence_stdout()
         return error.code if isinstance(error.code, int) else 1
     except BaseException as error:
         return report_failure(error, options)

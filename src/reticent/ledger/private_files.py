@@ -286,6 +286,12 @@ def acquire_lock(handle: int, *, wait: bool) -> bool:
 
 def _open_file(path: Path, flags: int) -> int:
     flags |= getattr(os, "O_NOFOLLOW", 0)  # a link in a shared ledger would write to wherever it leads
+    if path.is_symlink():
+        raise RequestError(
+            f"{path} is a link, which is not followed.",
+            why="Whoever made it chose where it leads, and what is written here would go there.",
+            attempt="removing the link, if nobody else uses this ledger.",
+        )
     if path.exists():
         return os.open(path, flags)
     mode = _choose_file_mode(path.parent)

@@ -172,17 +172,22 @@ def _divide_column(domain: Domain, codes: np.ndarray, edges: Sequence[Any]) -> t
     return band[codes], names
 
 
+def require_workload_columns(cells: Cells, workload: Mapping[str, Fraction] | None) -> None:
+    """Refuse a workload over columns that are not quasi-identifying, also where no size is chosen by it."""
+    names = [domain.name for domain in cells.quasi]
+    lacking = [name for name in workload or () if name not in names]
+    if lacking:
+        raise JobError(
+            f"distribution: the workload names {lacking[0]!r}, which is no quasi-identifying column.",
+            attempt=suggest(lacking[0], names),
+        )
+
+
 def _draw_range_queries(
     cells: Cells, workload: Mapping[str, Fraction] | None, draw: np.random.Generator
 ) -> list[np.ndarray]:
     """Draw which cells each query of the workload selects."""
     place = {domain.name: column_index for column_index, domain in enumerate(cells.quasi)}
-    lacking = [name for name in workload or () if name not in place]
-    if lacking:
-        raise JobError(
-            f"distribution: the workload names {lacking[0]!r}, which is no quasi-identifying column.",
-            attempt=suggest(lacking[0], list(place)),
-        )
     ordered = (
         [place[name] for name in workload or ()]
         or [column_index for column_index, quasi in enumerate(cells.quasi) if quasi.size > 2]

@@ -22,7 +22,12 @@ from reticent.data.cells import Cells
 from reticent.errors import JobError
 from reticent.exact_arithmetic import floor_shares
 from reticent.methods.base import Method
-from reticent.methods.distribution.analysis_groups import choose_subgroup_size, divide_groups, group_cells
+from reticent.methods.distribution.analysis_groups import (
+    choose_subgroup_size,
+    divide_groups,
+    group_cells,
+    require_workload_columns,
+)
 from reticent.methods.distribution.generalization import GroupValues, add_fakes, generalize_groups, sum_ranges
 from reticent.methods.distribution.targets import choose_weights, compute_target_masses
 from reticent.methods.distribution.value_domain import ValueDomain, ValueTree, make_value_domain
@@ -100,6 +105,7 @@ class Distribution(Method):
 
     def plan(self, cells: Cells, promises: Promises, rng: Random) -> TransformedRecipe:
         self.refuse(promises)
+        require_workload_columns(cells, self.workload)
         promise = promises.require_models(PPrivacy)[0]
         values = make_value_domain(cells, promise)
         tree = values.tree(self.arity)
