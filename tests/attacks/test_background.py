@@ -229,8 +229,20 @@ def test_the_command_line_answers_in_json(release, people, tmp_path, capsys):
     found = json.loads(capsys.readouterr().out)
     assert found["bandwidth"] == {"age": 0.2, "gender": "whole"}
     assert found["posterior"] == "balanced"
-    assert main([*call[:6], "--bandwidth", "0.3", "--bandwidth", "age=0.2"]) == 1
     assert main([*call[:4], "--as", "naive-bayes", "--t", "0.2"]) == 1
+
+
+def test_a_bandwidth_for_all_columns_may_have_exceptions(release, people, tmp_path, capsys):
+    people.write_csv(tmp_path / "people.csv")
+    call = ["attack", str(release), "--source", str(tmp_path / "people.csv"), "--as", "background", "--t", "0.2"]
+    assert main([*call, "--bandwidth", "whole", "--bandwidth", "age=0.2", "--json"]) == 0
+    by_default = json.loads(capsys.readouterr().out)
+    assert by_default.pop("bandwidth") == {"default": "whole", "age": 0.2}
+    in_full = rt.attack(release, people, "background", bandwidth={"age": 0.2, "gender": "whole"}, t=0.2).to_dict()
+    assert by_default["worst_risk"] == in_full["worst_risk"] > 0
+    assert by_default["vulnerable"] == in_full["vulnerable"]
+    assert main([*call, "--bandwidth", "0.3", "--bandwidth", "gander=0.2"]) == 1
+    assert "'gander', which is not quasi-identifying" in capsys.readouterr().err
 
 
 def _columns(random: Random) -> dict[str, tuple[list, dict]]:

@@ -64,7 +64,9 @@ def test_attacks_that_were_not_tried_stand_together_with_their_reason(run, relea
             ("--as", "skewness", "--rho1", "1", "--others", "x"),
             "--external, --corrupted, --victim, --lambda and --rho1",
         ),
-        (("--bandwidth", "a=1", "--bandwidth", "2"), "--bandwidth is given for all columns and for single ones."),
+        (("--bandwidth", "1", "--bandwidth", "2"), "--bandwidth is given twice for all columns."),
+        (("--bandwidth", "a=1", "--bandwidth", "2", "--bandwidth", "a=3"), "--bandwidth is given twice for 'a'."),
+        (("--bandwidth", "2", "--bandwidth", "=3"), "--bandwidth lacks a column or a number."),
     ],
 )
 def test_an_option_of_another_attack_is_refused_by_its_words(run, place, words, refusal):

@@ -24,7 +24,16 @@ EVERYWHERE: dict[str, dict[str, list[Any]]] = {
     "rho-guarantee": {"rho1": [0, -0.1, 0.6, 1], "rho2": [0, 0.2, 1.5], "lambda": [0, 1, 5, -1]},
     "delta-growth": {"delta": [0, 2, -1], "lambda": [0, 1]},
     "bt-privacy": {
-        "bandwidth": [-0.5, "half", {}, {"age": -1}, {"nobody": 0.3}, [0.3]],
+        "bandwidth": [
+            -0.5,
+            "half",
+            {},
+            {"age": -1},
+            {"nobody": 0.3},
+            {"default": 0.3, "nobody": 0.4},
+            {"default": -1},
+            [0.3],
+        ],
         "t": [5, 0, -1],
         "smoothing": [-1, "none"],
         "kernel": ["box", 3],

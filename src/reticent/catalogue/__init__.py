@@ -29,7 +29,7 @@ from reticent.catalogue.entries import (
     PromiseRow,
     load_object,
 )
-from reticent.catalogue.fields import Field, Relation
+from reticent.catalogue.fields import OTHER_COLUMNS, Field, Relation
 from reticent.catalogue.promises import PROMISES
 
 __all__ = [
@@ -40,6 +40,7 @@ __all__ = [
     "KINDS",
     "LEARNERS",
     "METHODS",
+    "OTHER_COLUMNS",
     "PLAIN_TABLE_KIND",
     "PROMISES",
     "REPORT_FILE_NAME",

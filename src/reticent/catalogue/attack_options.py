@@ -15,7 +15,7 @@ OptionKind = Literal[
     "flag",
     "file",
     "names",  # names of columns
-    "number by column",  # one number for all columns, or one for each named column
+    "number by column",  # one number for all columns, one for each named column, or both: a default with exceptions
     "distances",  # the distance of every two values of each column
 ]
 
@@ -48,7 +48,7 @@ ATTACK_OPTIONS = {
     "background": {
         "bandwidth": AttackOption(
             "number by column",
-            "how much is known; 0.3, whole, or COLUMN=0.2, which may be repeated.",
+            "how much is known; 0.3, whole, or COLUMN=0.2, which may be repeated, also beside one for all others.",
             "--bandwidth",
             "B",
             repeatable=True,

@@ -56,6 +56,7 @@ FieldKind = Literal[
 MAX_COUNT = (1 << 53) - 1  # of people and values: what a double counts exactly
 MAX_NUMBER = 10**300  # what a double can hold
 MAX_SKYLINE_POINTS = 100  # of a skyline: each is an adversary, whose beliefs are computed for every group
+OTHER_COLUMNS = "default"  # in a table of columns: all that it does not name
 MAX_FAKES = 15_000  # of a group: the table of costs grows with their square
 MAX_VALUES = 1 << 16  # of a sensitive column that has a target or a declared domain
 MAX_COLUMNS = 100_000
@@ -70,7 +71,8 @@ class Field:
     `default` is the constructor's, None where the parameter may be left out; `implied` is the value that it then has,
     and `unset` says in words what is done. `least` and `most` bound numbers; `above` and `below` exclude the bound
     itself. `finest` is the greatest denominator. `aliases` are other words for choices. `entries` are the fewest and
-    the most entries of a list or table; with `keys` its names are those of columns of that role. `roles` are the roles
+    the most entries of a list or table; with `keys` its names are those of columns of that role,
+    and `other_columns` is the name for all columns that it does not name. `roles` are the roles
     of columns that have the option; none are all of them. `published` is False for what a job may have and a manifest
     never holds. `positive`: not all numbers of a table are 0. `refusal` is the sentence that refuses other values, with
     `why` and `attempt` beside it; in it {value} is the number passed and {text} the value as it was written. `excess`
@@ -93,6 +95,7 @@ class Field:
     entries: tuple[int, int] | None = None
     each: Field | None = None
     keys: str = ""
+    other_columns: str = ""
     fields: Mapping[str, Field] = field(default_factory=dict)
     alternatives: tuple[Field, ...] = ()
     roles: tuple[str, ...] = ()

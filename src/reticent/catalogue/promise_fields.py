@@ -15,6 +15,7 @@ from reticent.catalogue.fields import (
     MAX_NUMBER,
     MAX_SKYLINE_POINTS,
     MAX_VALUES,
+    OTHER_COLUMNS,
     TWO_SIDED_FIELD,
     Field,
     Relation,
@@ -55,14 +56,20 @@ _SINGLE_BANDWIDTH_FIELD = Field(
 )
 _BANDWIDTH_FIELD = Field(
     "either",
-    "how closely the adversary knows the other columns: for all of them, or for each",
+    "how closely the adversary knows the other columns: for all of them, or for each; `default` is for those not named",
     required=True,
     alternatives=(
         *_SINGLE_BANDWIDTH_FIELD.alternatives,
-        Field("table", entries=(1, MAX_COLUMNS), each=_SINGLE_BANDWIDTH_FIELD, keys="quasi-identifying"),
+        Field(
+            "table",
+            entries=(1, MAX_COLUMNS),
+            each=_SINGLE_BANDWIDTH_FIELD,
+            keys="quasi-identifying",
+            other_columns=OTHER_COLUMNS,
+        ),
     ),
     refusal='bandwidth must be a number from 0 on, "whole", or a table of such for each quasi-identifier.',
-    attempt='bandwidth = 0.3, or { age = 0.2, ... }; "whole" for who knows nothing of a column.',
+    attempt='bandwidth = 0.3, or { default = 0.3, age = 0.2 }; "whole" for who knows nothing of a column.',
 )
 _BELIEF_CHANGE_FIELD = Field(
     "number",

@@ -336,18 +336,25 @@ def _name_argument(word: str) -> str:
 
 
 def _parse_by_column(word: str, entries: Sequence[str]) -> Any:
-    """Parse one number for all columns, or one for each named column."""
+    """Parse one number for all columns, one for each named column, or a default with exceptions."""
     from reticent.errors import RequestError
 
     if len(entries) == 1 and "=" not in entries[0]:
         return entries[0]
-    pairs = [entry.rpartition("=") for entry in entries]
-    if not all(column and value for column, _, value in pairs):
-        raise RequestError(
-            f"{word} is given for all columns and for single ones.",
-            attempt=f"{word} 0.3, or {word} COLUMN=0.2 for each column.",
-        )
-    return {column: value for column, _, value in pairs}
+    by_column: dict[str, str] = {}
+    for entry in entries:
+        column, sign, value = entry.rpartition("=")
+        column = column if sign else catalogue.OTHER_COLUMNS
+        if not column or not value:
+            raise RequestError(f"{word} lacks a column or a number.", attempt=f"{word} COLUMN=0.2.")
+        if column in by_column:
+            whose = "all columns" if column == catalogue.OTHER_COLUMNS else repr(column)
+            raise RequestError(
+                f"{word} is given twice for {whose}.",
+                attempt=f"{word} 0.3 once, for all columns, and {word} COLUMN=0.2 once for each that differs.",
+            )
+        by_column[column] = value
+    return by_column
 
 
 def _require_options_taken(name: str | None, used: Mapping[str, Any]) -> None:

@@ -309,7 +309,8 @@ def _list_named_columns(field: Field, value: Any) -> Iterator[tuple[str, str]]:
         yield value, field.keys
     elif field.kind in ("table", "weights") and field.keys and isinstance(value, Mapping):
         for key in value:
-            yield key, field.keys
+            if key != field.other_columns:
+                yield key, field.keys
     elif field.kind == "list" and field.each is not None and isinstance(value, list):
         for entry in value:
             yield from _list_named_columns(field.each, entry)

@@ -42,6 +42,7 @@ from reticent.audit.measure.background_beliefs import (
     smooth_beliefs,
 )
 from reticent.audit.measure.counts import parse_parameter
+from reticent.catalogue import OTHER_COLUMNS
 from reticent.errors import BundleDamaged
 from reticent.exact_arithmetic import as_ratio
 from reticent.kernels.audit_assignments import compute_beliefs
@@ -318,7 +319,7 @@ def _judge_points(
         worst = 0.0
         exact_worst = 0.0
         for view in _list_people_views(people):
-            adversary = KernelAdversary(parameters, _list_bandwidths(point["bandwidth"], view), view)
+            adversary = KernelAdversary(parameters, list_bandwidths(point["bandwidth"], view), view)
             kept &= adversary.keeps(t)
             exact_risk, share = compute_exact_risk(adversary.table, adversary.prior, adversary.smooth)
             worst = max(worst, adversary.worst)
@@ -336,7 +337,7 @@ def _find_compared_columns(points: list[Any], evidence: Evidence) -> set[str]:
         for name in [entry.name for entry in evidence.columns]:
             bandwidth = point["bandwidth"]
             if isinstance(bandwidth, Mapping):
-                bandwidth = bandwidth.get(name, 0)
+                bandwidth = bandwidth.get(name, bandwidth.get(OTHER_COLUMNS, 0))
             if bandwidth != "whole" and parse_parameter(bandwidth) != 0:
                 compared.add(name)
     return compared
@@ -369,7 +370,18 @@ def _list_people_views(people: GroupedPeople) -> list[GroupedPeople]:
     ]
 
 
-def _list_bandwidths(bandwidths: Any, view: GroupedPeople) -> list[Any]:
+def list_bandwidths(bandwidths: Any, view: GroupedPeople) -> list[Any]:
     """List the bandwidth of each axis, "whole" or a number."""
-    by_axis = [bandwidths[axis.name] if isinstance(bandwidths, Mapping) else bandwidths for axis in view.axes]
+    names = [axis.name for axis in view.axes]
+    if isinstance(bandwidths, Mapping):
+        # a quasi-identifier may itself be called so: then the entry is its own, and no default
+        remaining = None if OTHER_COLUMNS in names else bandwidths.get(OTHER_COLUMNS)
+        by_axis = [bandwidths.get(name, remaining) for name in names]
+    else:
+        by_axis = [bandwidths] * len(names)
+    if None in by_axis:
+        raise BundleDamaged(
+            "A promise of (B,t)-privacy lacks a bandwidth.",
+            why=f"It has none for {names[by_axis.index(None)]!r}, and no default.",
+        )
     return [bandwidth if bandwidth == "whole" else parse_parameter(bandwidth) for bandwidth in by_axis]

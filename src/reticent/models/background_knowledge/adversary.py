@@ -37,6 +37,7 @@ from typing import Any
 
 import numpy as np
 
+from reticent.catalogue import OTHER_COLUMNS
 from reticent.data.cells import Cells
 from reticent.data.domain import Domain
 from reticent.errors import JobError, quote_list, suggest
@@ -170,7 +171,7 @@ def use_precise_context() -> AbstractContextManager[Context]:
 
 @dataclass(frozen=True)
 class BackgroundKnowledge:
-    """Knowledge of an adversary: one bandwidth for all columns or one for each, and how beliefs are smoothed before comparison."""
+    """Knowledge of an adversary: one bandwidth for all columns, or one for each or by default, and how beliefs are smoothed before comparison."""
 
     bandwidth: Bandwidth | Mapping[str, Bandwidth]
     kernel: str = "epanechnikov"
@@ -178,26 +179,31 @@ class BackgroundKnowledge:
     distances: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def get_bandwidth(self, column: str) -> Bandwidth:
-        if isinstance(self.bandwidth, Mapping):
-            return self.bandwidth[column]
-        return self.bandwidth
+        if not isinstance(self.bandwidth, Mapping):
+            return self.bandwidth
+        return self.bandwidth[column if column in self.bandwidth else OTHER_COLUMNS]
 
     def check(self, cells: Cells, column_index: int) -> None:
-        """Require bandwidths for the quasi-identifiers and for no other column."""
+        """Require bandwidths for the quasi-identifiers and for no other column.
+
+        `default` is for all that are not named, unless it is the name of a quasi-identifier itself.
+        """
         names = [domain.name for domain in cells.quasi]
         known_names = [*names, *(domain.name for domain in cells.sensitive)]
         if isinstance(self.bandwidth, Mapping):
             for column in self.bandwidth:
-                if column not in names:
+                if column not in (*names, OTHER_COLUMNS):
                     raise JobError(
                         f"A bandwidth is given for {column!r}, which is not quasi-identifying.",
                         attempt=suggest(column, names),
                     )
-            if lacking := [name for name in names if name not in self.bandwidth]:
+            has_default = OTHER_COLUMNS in self.bandwidth and OTHER_COLUMNS not in names
+            lacking = [name for name in names if name not in self.bandwidth and not has_default]
+            if lacking:
                 raise JobError(
                     f"No bandwidth is given for {quote_list(lacking)}.",
                     why="A column that is not named could mean that the adversary knows all of it, or nothing.",
-                    attempt='a number for it, or "whole" for what the adversary knows nothing of.',
+                    attempt='a number for it, "whole" for what the adversary knows nothing of, or a default for all others.',
                 )
         for column in self.distances:
             if column not in known_names:
