@@ -247,9 +247,10 @@ class Sabre(Method):
 def require_closeness(promises: Promises) -> TCloseness:
     closeness = [promise for promise in promises if isinstance(promise, TCloseness)]
     if len(closeness) != 1:
+        further = 'a further [[promise]] with model = "t-closeness" and t = 0.2, or ' if not closeness else ""
         raise JobError(
             f"sabre keeps one t-closeness promise; the job has {len(closeness)}.",
-            attempt='method = "mondrian" for several.',
+            attempt=f'{further}method = "mondrian".',
         )
     return closeness[0]
 
