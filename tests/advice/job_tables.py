@@ -210,3 +210,92 @@ def iterate_jobs() -> Iterator[DraftJob]:
         for model in catalogue.PROMISES:
             for habits in HABITS:
                 yield draft_job(method, model, habits)
+
+
+def read_words_as_numbers(job: DraftJob) -> None:
+    job.table["columns"]["city"] = {"role": "quasi-identifying", "type": "numeric"}
+
+
+def read_words_as_dates(job: DraftJob) -> None:
+    job.table["columns"]["city"] = {"role": "quasi-identifying", "type": "date"}
+
+
+def exceed_domain(job: DraftJob) -> None:
+    job.table["columns"]["age"] = {"role": "quasi-identifying", "domain": [30, 40]}
+
+
+def leave_values_out_of_hierarchy(job: DraftJob) -> None:
+    job.table["columns"]["city"]["hierarchy"] = contract_examples.CITIES[1:]
+
+
+def leave_values_out_of_order(job: DraftJob) -> None:
+    job.table["columns"]["city"] = {"role": "quasi-identifying", "order": ["Ulm", "Bonn"]}
+
+
+def leave_columns_undeclared(job: DraftJob) -> None:
+    job.table["columns"].pop("wage", None)
+
+
+def ask_for_more_people_than_there_are(job: DraftJob) -> None:
+    for promise in job.table["promise"]:
+        if "k" in promise:
+            promise["k"] = 500
+
+
+def ask_for_more_values_than_there_are(job: DraftJob) -> None:
+    for promise in job.table["promise"]:
+        if "l" in promise:
+            promise["l"] = 50
+
+
+def ask_for_a_share_that_is_exceeded(job: DraftJob) -> None:
+    job.frame = contract_examples.skewed()
+
+
+def declare_a_column_that_is_not_there(job: DraftJob) -> None:
+    job.table["columns"]["region"] = {"role": "quasi-identifying"}
+
+
+def promise_about_another_column(job: DraftJob) -> None:
+    for promise in job.table["promise"]:
+        if "column" in catalogue.PROMISES[promise["model"]].parameters:
+            promise["column"] = "city"
+
+
+def know_nothing_about_people(job: DraftJob) -> None:
+    """No column is quasi-identifying."""
+    for column in job.table["columns"].values():
+        if column["role"] == "quasi-identifying":
+            column.clear()
+            column["role"] = "identifying"
+
+
+def put_a_hierarchy_over_numbers(job: DraftJob) -> None:
+    job.table["columns"]["age"] = {
+        "role": "quasi-identifying",
+        "type": "numeric",
+        "hierarchy": [["20", "young", "*"], ["30", "old", "*"]],
+    }
+
+
+def weigh_a_column_that_is_not_there(job: DraftJob) -> None:
+    job.table["method"]["weights"] = {"region": 2}
+
+
+FAULTS: tuple[Habit, ...] = (
+    read_words_as_numbers,
+    read_words_as_dates,
+    exceed_domain,
+    leave_values_out_of_hierarchy,
+    leave_values_out_of_order,
+    leave_columns_undeclared,
+    ask_for_more_people_than_there_are,
+    ask_for_more_values_than_there_are,
+    ask_for_a_share_that_is_exceeded,
+    declare_a_column_that_is_not_there,
+    promise_about_another_column,
+    know_nothing_about_people,
+    put_a_hierarchy_over_numbers,
+    weigh_a_column_that_is_not_there,
+)
+"""What a steward gets wrong in the columns and numbers of a job."""

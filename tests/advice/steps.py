@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import polars as pl
+
 from reticent import catalogue
 from reticent.errors import ReticentError
 from tests.advice.job_tables import DraftJob, write_method, write_promise
@@ -213,7 +215,7 @@ def protect_column(job: DraftJob, match: re.Match[str], what: str) -> Iterator[D
     yield changed
 
 
-@rule(r"role = \"quasi-identifying\"")
+@rule(r"role = \"quasi-identifying\"(?! for)")
 def make_quasi(job: DraftJob, match: re.Match[str], what: str) -> Iterator[DraftJob]:
     yield from _set_option(job, what, "role", "quasi-identifying")
 
@@ -306,7 +308,7 @@ def write_stage(job: DraftJob, match: re.Match[str], what: str) -> Iterator[Draf
     yield changed
 
 
-@rule(r"a promise that allows a share of ([\d.]+)")
+@rule(r"a promise that allows a share of (\d+\.\d+)")
 def allow_share(job: DraftJob, match: re.Match[str], what: str) -> Iterator[DraftJob]:
     """`alpha` of one promise is such a share; that of the others is left to the steward, who is given a weaker one."""
     changed = job.change()
@@ -314,13 +316,104 @@ def allow_share(job: DraftJob, match: re.Match[str], what: str) -> Iterator[Draf
     yield changed
 
 
-@rule(r"l = (\d+) or less")
-def lower_l(job: DraftJob, match: re.Match[str], what: str) -> Iterator[DraftJob]:
+@rule(r"(k|l) = (\d+) or less")
+def lower_number(job: DraftJob, match: re.Match[str], what: str) -> Iterator[DraftJob]:
     changed = job.change()
-    for promise in changed.table["promise"]:
-        if "l" in promise:
-            promise["l"] = int(match[1])
+    for part in (*changed.table["promise"], *changed.table.get("prepare", ())):
+        if match[1] in part:
+            part[match[1]] = int(match[2])
     yield changed
+
+
+@rule(r"more rows")
+def gather_more_rows(job: DraftJob, match: re.Match[str], what: str) -> Iterator[DraftJob]:
+    changed = job.change()
+    changed.frame = pl.concat([job.frame.with_columns(name=pl.col("name") + f"-{number}") for number in range(3)])
+    yield changed
+
+
+@rule(r"a weaker promise")
+def weaken_promise(job: DraftJob, match: re.Match[str], what: str) -> Iterator[DraftJob]:
+    """Ask for what the examples ask."""
+    changed = job.change()
+    changed.table["promise"] = [write_promise(promise["model"]) for promise in job.table["promise"]]
+    yield changed
+
+
+@rule(r"(?:the format it is written in, )?missing = \[[^]]*\](?: in \[source\])? if they stand for nothing")
+def mark_missing(job: DraftJob, match: re.Match[str], what: str) -> Iterator[DraftJob]:
+    """The values of the example stand for something: the advice says that it is not for them."""
+    yield from ()
+
+
+@rule(r"type = \"categorical\"")
+def make_categorical(job: DraftJob, match: re.Match[str], what: str) -> Iterator[DraftJob]:
+    yield from _set_option(job, what, "type", "categorical")
+
+
+@rule(r"a wider domain")
+def widen_domain(job: DraftJob, match: re.Match[str], what: str) -> Iterator[DraftJob]:
+    yield from _set_option(job, what, "domain", [0, 120])
+
+
+@rule(r"top and bottom coding")
+def code_ends(job: DraftJob, match: re.Match[str], what: str) -> Iterator[DraftJob]:
+    changed = job.change()
+    for name in _named_columns(job, what):
+        least, greatest = changed.table["columns"][name]["domain"]
+        changed.table["columns"][name] |= {"bottom": least, "top": greatest}
+    yield changed
+
+
+@rule(r"--show-values to see them")
+def complete_hierarchy(job: DraftJob, match: re.Match[str], what: str) -> Iterator[DraftJob]:
+    """Whoever sees the values writes rows for them."""
+    changed = job.change()
+    for name in _named_columns(job, what):
+        values = [str(value) for value in job.frame[name].unique().to_list()]
+        changed.table["columns"][name] = {"role": "quasi-identifying", "hierarchy": [[value, "*"] for value in values]}
+    yield changed
+
+
+@rule(r"every value in order = \[\.\.\.\]")
+def complete_order(job: DraftJob, match: re.Match[str], what: str) -> Iterator[DraftJob]:
+    yield from _set_option(job, what, "order", ["Ulm", "Bonn", "Kiel", "Essen"])
+
+
+@rule(r"giving each a role")
+def declare_columns(job: DraftJob, match: re.Match[str], what: str) -> Iterator[DraftJob]:
+    changed = job.change()
+    for name in re.findall(r"'(\w+)'", what):
+        changed.table["columns"][name] = {"role": "identifying"}
+    yield changed
+
+
+@rule(r"undeclared = \"drop\"")
+def drop_undeclared(job: DraftJob, match: re.Match[str], what: str) -> Iterator[DraftJob]:
+    changed = job.change()
+    changed.table.setdefault("release", {})["undeclared"] = "drop"
+    yield changed
+
+
+@rule(r"role = \"quasi-identifying\" for what an adversary may know")
+def declare_quasi_identifiers(job: DraftJob, match: re.Match[str], what: str) -> Iterator[DraftJob]:
+    changed = job.change()
+    changed.table["columns"]["age"] = {"role": "quasi-identifying"}
+    yield changed
+
+
+@rule(r"^one of ((?:'\w+'(?:, )?)+)")
+def correct_name(job: DraftJob, match: re.Match[str], what: str) -> Iterator[DraftJob]:
+    """One of the names instead of the one that was refused: a column of a promise, a weight, or a parameter."""
+    for name in re.findall(r"'(\w+)'", match[1]):
+        changed = job.change()
+        for part in (*changed.table["promise"], *changed.table.get("prepare", ())):
+            if "column" in part:
+                part["column"] = name
+        weights = changed.table["method"].pop("weights", None)
+        if weights is not None and "has no parameter" not in what:
+            changed.table["method"]["weights"] = {name: 2}
+        yield changed
 
 
 @rule(r"(?:or )?(?:withhold|withholding) (?:these rows|rows whose value is missing)")
@@ -335,6 +428,10 @@ def name_columns_alike(job: DraftJob, match: re.Match[str], what: str) -> Iterat
     """Call the columns of the source what those of the population are called."""
     names = {"group": "age", "count": "city"}
     changed = job.change()
+    if "region" in changed.table["columns"]:
+        del changed.table["columns"]["region"]
+        yield changed
+        return
     changed.frame = job.frame.rename(names)
     changed.table["columns"] = {names.get(name, name): column for name, column in job.table["columns"].items()}
     yield changed

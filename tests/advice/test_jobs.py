@@ -6,7 +6,7 @@ import pytest
 
 from reticent import catalogue
 from reticent.errors import JobError
-from tests.advice.job_tables import HABITS, draft_job
+from tests.advice.job_tables import FAULTS, HABITS, draft_job, write_promise
 from tests.advice.steps import find_broken_advice, list_steps
 
 
@@ -21,6 +21,29 @@ def test_every_advice_to_a_refused_job_leads_to_a_release(method):
                 broken[str(refusal)] = find_broken_advice(job)
     assert len(broken) > 10
     assert [fault for faults in broken.values() for fault in faults] == []
+
+
+PAIRS = [
+    ("mondrian", "k-anonymity"),
+    ("mondrian", "alpha-k-anonymity"),
+    ("mondrian", "distinct-l-diversity"),
+    ("mosaic", "probabilistic-l-diversity"),
+    ("mosaic", "entropy-l-diversity"),
+    ("burel", "beta-likeness"),
+    ("sabre", "t-closeness"),
+    ("anatomy", "probabilistic-l-diversity"),
+    ("distribution", "p-privacy"),
+]
+
+
+@pytest.mark.parametrize(("method", "model"), PAIRS)
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
+def test_advice_on_columns_and_numbers_leads_to_a_release(method, model, fault):
+    job = draft_job(method, model, (fault,))
+    if method in ("burel", "sabre"):
+        job.table["promise"].append(write_promise("k-anonymity"))
+        fault(job)
+    assert find_broken_advice(job) == []
 
 
 def test_advice_that_no_rule_understands_is_found():

@@ -189,12 +189,15 @@ def _explain_broken_caps(column: str, totals: np.ndarray, caps: Caps) -> tuple[s
     rows = int(totals.sum())
     besides = " without its missing values" if caps.without >= 0 else ""
     if rows < caps.least_size:
-        return f"A group needs {caps.least_size} rows, and {column!r} has {rows}{besides}.", "a smaller group size."
+        return (
+            f"A group needs {caps.least_size} rows, and {column!r} has {rows}{besides}.",
+            f"k = {rows} or less, or more rows.",
+        )
     present = np.delete(totals, caps.null) if caps.null >= 0 else totals
     distinct = int((present > 0).sum())
     if distinct < caps.least_distinct:
         why = f"A group needs {caps.least_distinct} distinct values, and {column!r} has {distinct}."
-        return why, f"at most {distinct} distinct values."
+        return why, f"l = {distinct} or less." if distinct > 1 else "another sensitive column."
     if caps.upper is not None:
         excesses = [
             Fraction(int(c), rows) / Fraction(int(a), int(b)) if a else Fraction(rows + 1)

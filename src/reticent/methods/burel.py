@@ -211,7 +211,8 @@ def find_protected_column(promises: Promises, cells: Cells) -> tuple[int, np.nda
     least_size = max(persons * cells.rows_per_person, 1)
     if least_size > cells.rows:
         raise PromiseUnreachable(
-            f"k = {persons} cannot be met: a class needs {pluralize(least_size, 'row')}, the table has {pluralize(cells.rows, 'row')}."
+            f"k = {persons} cannot be met: a class needs {pluralize(least_size, 'row')}, the table has {pluralize(cells.rows, 'row')}.",
+            attempt=f"k = {cells.rows // cells.rows_per_person} or less, or more rows.",
         )
     column = columns.pop()
     domain = cells.sensitive[column]
