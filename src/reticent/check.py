@@ -386,7 +386,7 @@ def _explain_plan(
             base = measure(cells, job.promises)
         except TimeLimitReached:
             base = None
-    return explain_loss(cells, job.promises, recipe, PromiseTrials(measure, clock.has_time_left, base))
+    return explain_loss(cells, job.promises, recipe, PromiseTrials(measure, clock.has_time_left, base, columns))
 
 
 def _run_or_warn(late: list[str], subject: str, seconds: float, function: Callable[[], Any], otherwise: Any) -> Any:

@@ -37,7 +37,8 @@ class ReticentError(Exception):
     exit_code = 70
 
     def __init__(self, what: str, *, why: str = "", attempt: str = ""):
-        self.what, self.why, self.attempt = (shorten_text(redact(text)) for text in (what, why, attempt))
+        advice = attempt if attempt.strip(" .") else ""
+        self.what, self.why, self.attempt = (shorten_text(redact(text)) for text in (what, why, advice))
         lines = (self.what, self.why and f"  {self.why}", self.attempt and f"  Try {self.attempt}")
         super().__init__("\n".join(line for line in lines if line))
 
@@ -175,5 +176,7 @@ def suggest(word: str, known: Iterable[str]) -> str:
     from difflib import get_close_matches
 
     known = [str(name) for name in known]
+    if not known:
+        return "leaving it out."
     close = get_close_matches(str(word)[:80], [name for name in known if len(name) <= 80][:1000], n=1)
     return f"{close[0]!r} instead; known are {quote_list(known, 12)}." if close else f"one of {quote_list(known, 12)}."

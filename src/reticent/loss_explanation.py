@@ -16,6 +16,7 @@ import numpy as np
 
 from reticent import registry
 from reticent.data.cells import Cells
+from reticent.data.columns import Column, Role
 from reticent.data.domain import TreeDomain, build_tree_domain
 from reticent.data.hierarchy_builders import prefixes
 from reticent.data.hierarchy_proposal import format_hierarchy_command, name_hierarchy_file
@@ -102,11 +103,15 @@ class LossExplanation:
 
 @dataclass(frozen=True, slots=True)
 class PromiseTrials:
-    """`measure` plans promises on cells and returns their loss, or raises `TimeLimitReached`; it is called while there is time `left`."""
+    """`measure` plans promises on cells and returns their loss, or raises `TimeLimitReached`; it is called while there is time `left`.
+
+    `columns` are the columns as the job declares them: what is to be pasted keeps their other options.
+    """
 
     measure: Callable[[Cells, Promises], float | None]
     left: Callable[[], bool]
     base: float | None
+    columns: Mapping[str, Column] = field(default_factory=dict)
 
 
 def explain_loss(
@@ -122,7 +127,8 @@ def explain_loss(
     rare = tuple(values for promise in promises if (values := _find_rare_values(cells, promise)) is not None)
     changes = []
     skipped = 0
-    proposals = [] if trials is None else _propose_changes(cells, promises, {values.column for values in rare})
+    rare_columns = {values.column for values in rare}
+    proposals = [] if trials is None else _propose_changes(cells, promises, rare_columns, trials.columns)
     for promise, description, changed_promises, changed_cells, paste in proposals:
         if trials is None or not trials.left():
             skipped += 1
@@ -163,7 +169,9 @@ def _find_rare_values(cells: Cells, promise: Promise) -> RareValues | None:
     return RareValues(domain.name, promise.name, equally_rare, int((totals > 0).sum()), rows, least_group, cells.rows)
 
 
-def _propose_changes(cells: Cells, promises: Promises, rare: set[str]) -> Iterator[ProposedChange]:
+def _propose_changes(
+    cells: Cells, promises: Promises, rare: set[str], columns: Mapping[str, Column]
+) -> Iterator[ProposedChange]:
     """Yield (promise, what changes, the promises then, the cells then, what to paste), the most informative first."""
     every = tuple(promises)
     for position, promise in enumerate(every):
@@ -172,7 +180,7 @@ def _propose_changes(cells: Cells, promises: Promises, rare: set[str]) -> Iterat
             yield promise.name, "left out", Promises(rest), cells, ""
     for position, promise in enumerate(every):
         if isinstance(promise, BetaLikeness) and _find_column_name(cells, promise) in rare:
-            yield from _propose_families(cells, every, position)
+            yield from _propose_families(cells, every, position, columns)
     for position, promise in enumerate(every):
         if (weaker := _weaken_promise(promise)) is not None:
             changed = Promises((*every[:position], weaker[1], *every[position + 1 :]))
@@ -183,7 +191,9 @@ def _find_column_name(cells: Cells, promise: Promise) -> str:
     return cells.sensitive[cells.find_sensitive(getattr(promise, "column", None))].name
 
 
-def _propose_families(cells: Cells, every: tuple[Promise, ...], position: int) -> Iterator[ProposedChange]:
+def _propose_families(
+    cells: Cells, every: tuple[Promise, ...], position: int, columns: Mapping[str, Column]
+) -> Iterator[ProposedChange]:
     """Propose beta-likeness of families of codes instead of single codes, over a hierarchy of their prefixes."""
     promise = every[position]
     if not isinstance(promise, BetaLikeness):
@@ -196,9 +206,11 @@ def _propose_families(cells: Cells, every: tuple[Promise, ...], position: int) -
         changed_cells = cells
     elif isinstance(domain, TreeDomain) and all(map(_CODE_PATTERN.fullmatch, domain.texts)):
         tree = prefixes(list(domain.texts))
+        declared = columns.get(domain.name, Column(Role.SENSITIVE))
+        table = job.describe_column(replace(declared, hierarchy=name_hierarchy_file(domain.name)))
         comment = (
             f"# {format_hierarchy_command(domain.name)}\n"
-            f'# {job.format_toml_key(domain.name)} = {{ role = "sensitive", hierarchy = "{name_hierarchy_file(domain.name)}" }}\n'
+            f"# {job.format_toml_key(domain.name)} = {job.format_toml_value(table)}\n"
         )
         changed_cells = _apply_hierarchy(cells, column, tree)
     else:

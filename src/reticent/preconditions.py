@@ -5,52 +5,128 @@ They refuse promises that a method cannot keep, labels that do not fit, and rows
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from reticent import catalogue, limits, registry
-from reticent.data.columns import Column
+from reticent.data.columns import Column, Role
 from reticent.data.domain import Domain, TreeDomain
 from reticent.errors import ColumnError, JobError, pluralize, quote_list, suggest
 from reticent.job.job import Job
 from reticent.methods.base import resolve_weights
 from reticent.methods.recipe_planning import select_method_promises
 from reticent.methods.regions import require_plannable_by_region
+from reticent.models.l_dichotomy import LDichotomy
+from reticent.models.l_diversity import ProbabilisticLDiversity
+from reticent.models.promise import Promises
 
 if TYPE_CHECKING:
     from reticent.engines.engine import Engine
 
 
+MAX_CHANGES_TOGETHER = 3  # more than that is another job
+
+
 def require_promises_supported(job: Job) -> None:
-    """Refuse a promise that the method cannot keep, and name the methods that can."""
+    """Refuse a promise that the method cannot keep, and whatever else of the job the method does not take.
+
+    The attempt names changes of this job that were tried: each of them is accepted, as far as it can be told before
+    data is read.
+    """
+    try:
+        _require_job_supported(job)
+    except JobError as refusal:
+        raise JobError(
+            refusal.what, why=refusal.why, attempt=_advise_changes(job) or refusal.attempt or "another promise."
+        ) from None
+
+
+def list_supporting_methods(job: Job, sensitive_columns: int = 0) -> list[str]:
+    """List the other methods that take the job as it is, with so many sensitive columns."""
+    jobs = {name: replace(job, method=registry.make_method({"name": name})) for name in catalogue.METHODS}
+    return [
+        name
+        for name, changed in jobs.items()
+        if name != job.method.name
+        and _is_supported(changed)
+        and (sensitive_columns < 2 or registry.load_writer(changed.method.kind).several_sensitive)
+    ]
+
+
+def _require_job_supported(job: Job) -> None:
+    """Refuse what the method does not take; the caller advises what to change."""
     require_withholding_supported(job)
     if job.prepare and not getattr(job.method, "prepares", True):
         raise JobError(
             f"{job.method.name} takes no preparing stage: it publishes generalized values and fakes, and what a stage promises of "
             "the published values could not be seen in them.",
-            attempt="leaving [[prepare]] out, or another method.",
         )
     require_complete_table(job)
     left = select_method_promises(job.prepare, job.promises)
     for promise in left:
         if not isinstance(promise, job.method.keeps):
-            able = [
-                f"method = {name!r}"
-                for name in catalogue.METHODS
-                if isinstance(promise, registry.load_method_class(name).keeps)
-            ]
-            able += [
-                f"a stage {name!r}"
-                for name in catalogue.STAGES
-                if isinstance(promise, registry.load_stage_class(name).can_keep)
-            ]
-            raise JobError(f"{job.method.name} cannot keep {promise.name}.", attempt=f"{' or '.join(able)}.")
+            raise JobError(f"{job.method.name} cannot keep {promise.name}.")
     require_columns_supported(job)
     if hasattr(job.method, "refuse"):
         job.method.refuse(left)
     left.check_labels(getattr(job.method, "labels", None))
     require_label_styles_supported(job)
+
+
+def _is_supported(job: Job) -> bool:
+    try:
+        _require_job_supported(job)
+    except JobError:
+        return False
+    return True
+
+
+def _advise_changes(job: Job) -> str:
+    """Return the single changes of a job that make it accepted, or else the first few that do so together; "" for none."""
+    changes = list(_list_changes(job))
+    single = [words for words, change in changes if _is_supported(replace(job, **change))]
+    if single:
+        return f"{', or '.join(single)}."
+    for number in range(2, MAX_CHANGES_TOGETHER + 1):
+        for chosen in combinations(changes, number):
+            fields = [name for _, change in chosen for name in change]
+            combined = {name: value for _, change in chosen for name, value in change.items()}
+            if len(set(fields)) == len(fields) and _is_supported(replace(job, **combined)):
+                return f"{' and '.join(words for words, _ in chosen)}."
+    return ""
+
+
+def _list_changes(job: Job) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield changes of a job that a steward may make, in words and as fields of the job."""
+    if job.release.suppress_at_most:
+        yield "suppress_at_most = 0", {"release": replace(job.release, suppress_at_most=Fraction(0))}
+    if any(column.labels for column in job.columns.values()):
+        unlabelled = {name: replace(column, labels=None) for name, column in job.columns.items()}
+        yield "leaving labels out", {"columns": unlabelled}
+    if job.prepare:
+        yield "leaving [[prepare]] out", {"prepare": ()}
+    dichotomies = [promise for promise in job.promises if isinstance(promise, LDichotomy)]
+    for promise in () if job.prepare else dichotomies[:1]:
+        stage = registry.make_stage({"name": "suppression", "kind": "safe", "l": promise.l})
+        yield f'[[prepare]] with name = "suppression", kind = "safe" and l = {promise.l}', {"prepare": (stage,)}
+    for promise in dichotomies[:1]:
+        further = Promises((*job.promises, ProbabilisticLDiversity(promise.l)))
+        yield (
+            f'a further [[promise]] with model = "probabilistic-l-diversity" and l = {promise.l}',
+            {"promises": further},
+        )
+    for role in (Role.IDENTIFYING, Role.QUASI):
+        carried = [name for name, column in job.columns.items() if column.role is Role.INSENSITIVE]
+        if carried:
+            recast = {**job.columns, **{name: Column(role) for name in carried}}
+            yield f'role = "{role.value}" for {quote_list(carried)}', {"columns": recast}
+    for name in catalogue.METHODS:
+        if name != job.method.name:
+            yield f'method = "{name}"', {"method": registry.make_method({"name": name})}
 
 
 def require_partitionable(job: Job, target: Path | None) -> Path:
@@ -90,17 +166,14 @@ def require_label_styles_supported(job: Job) -> None:
         raise JobError(
             f"{what}, and {name} needs labels of which no two cover one person.",
             why="Which group somebody is in must be known to say what they learn; wider labels overlap.",
-            attempt="leaving labels out, or another promise.",
         )
     if getattr(registry.load_writer(job.method.kind), "apart", False):
         raise JobError(
             f"{what}, and {job.method.name} needs labels of which no two cover one person.",
             why="A row is drawn of each group, and its size is published: a person in two labels would be counted twice.",
-            attempt='leaving labels out, or method = "mondrian".',
         )
     raise JobError(
         f"{what}, and {job.method.name} publishes quasi-identifiers as they are.",
-        attempt='leaving labels out, or method = "mondrian".',
     )
 
 
@@ -120,13 +193,11 @@ def require_columns_supported(job: Job) -> None:
         raise JobError(
             f"A {writer.kind} release carries no insensitive column; the job declares {quote_list(carried)}.",
             why="A carried value beside a drawn row would tell whose row it is.",
-            attempt="role = 'identifying', which is never published, or 'quasi-identifying'.",
         )
     if job.prepare and not getattr(writer, "prepared", True):
         raise JobError(
             f"{job.method.name} takes no preparing stage.",
             why="A stage looks at true values, and which rows it leaves would tell of people who are not drawn.",
-            attempt="leaving [[prepare]] out.",
         )
     require_unreserved_names(job, job.columns)
 
@@ -138,24 +209,27 @@ def require_withholding_supported(job: Job) -> None:
     """
     if not job.release.suppress_at_most:
         return
-    if not registry.load_writer(job.method.kind).generalizes:
+    writer = registry.load_writer(job.method.kind)
+    if not writer.generalizes:
+        is_sampled = getattr(writer, "apart", False)
         raise JobError(
-            f"suppress_at_most is for methods that generalize; {job.method.name} publishes quasi-identifiers as they are.",
-            attempt="suppress_at_most = 0, or another method.",
+            f"suppress_at_most is for methods whose groups lose less without some rows; {job.method.name} "
+            + ("draws rows at random." if is_sampled else "publishes quasi-identifiers as they are."),
         )
     if job.prepare:
         raise JobError(
             "suppress_at_most and a preparing stage both withhold rows, and the stage's promise is about those it chose.",
-            attempt="one of them.",
         )
 
 
 def require_one_sensitive_column(job: Job, sensitive: list[str]) -> None:
     """Refuse several sensitive columns, jointly or not, for a kind that supports one."""
     if len(sensitive) > 1 and not registry.load_writer(job.method.kind).several_sensitive:
+        advice = [f'role = "identifying" for all but one of {quote_list(sensitive)}, which are then not published']
+        advice += [f'method = "{name}"' for name in list_supporting_methods(job, len(sensitive))]
         raise JobError(
             f"A release by {job.method.name} has one sensitive column; the job declares {len(sensitive)}.",
-            attempt='method = "mondrian" for several.',
+            attempt=f"{', or '.join(advice)}.",
         )
 
 
@@ -195,7 +269,6 @@ def require_complete_table(job: Job) -> None:
             raise JobError(
                 f"{promise.name} cannot be kept where rows are withheld.",
                 why="Prior beliefs are estimated from all rows: whose rows they came from could not be recounted.",
-                attempt="suppress_at_most = 0 and no preparing stage, or another promise.",
             )
 
 

@@ -191,9 +191,15 @@ REFUSED = [
     ),
     Rule(
         ("withheld rows (suppress_at_most)",),
+        "sampled releases",
+        sampled,
+        "suppress_at_most is for methods whose groups lose less without some rows; {method} draws rows at random.",
+    ),
+    Rule(
+        ("withheld rows (suppress_at_most)",),
         "releases with exact quasi-identifiers",
-        exact,
-        "suppress_at_most is for methods that generalize; {method} publishes quasi-identifiers as they are.",
+        lambda pair: exact(pair) and not sampled(pair),
+        "suppress_at_most is for methods whose groups lose less without some rows; {method} publishes quasi-identifiers as they are.",
     ),
     Rule(
         ("withheld rows (suppress_at_most)",),
@@ -277,13 +283,13 @@ REFUSED = [
         SEVERAL[1:],
         "semantic-beta-likeness",
         lambda pair: pair.promise == "semantic-beta-likeness",
-        "semantic-beta-likeness needs a hierarchy over 'illness & wage' with a level 1 below its root.",
+        "semantic-beta-likeness is about the values of one column, and the job takes 2 sensitive columns jointly.",
     ),
     Rule(
         SEVERAL[1:],
         "proximity-beta-likeness",
         lambda pair: pair.promise == "proximity-beta-likeness",
-        "proximity-beta-likeness needs numbers, dates or ordered values in 'illness & wage'.",
+        "proximity-beta-likeness is about the values of one column, and the job takes 2 sensitive columns jointly.",
     ),
 ]
 

@@ -261,7 +261,7 @@ METHOD_FIELDS: Mapping[str, Mapping[str, Field]] = {
             entries=(0, MAX_VALUES),
             each=Field("list", entries=(1, MAX_VALUES), each=Field("value")),
             refusal="perturbed-generalization: categories is a list of lists of values.",
-            attempt='categories = [["0", "1"], ["2", "3"]].',
+            attempt='categories = [["0", "1"], ["2", "3"]] with grouping = "specialization".',
         ),
         "domain": Field(
             "list",

@@ -9,6 +9,7 @@ import contextlib
 import errno
 import json
 import os
+import re
 import sys
 import traceback as tracebacks
 from collections.abc import Iterator
@@ -35,6 +36,15 @@ PATH_ERRNOS = {
 OUTPUT_OPTION = "output"
 OUTPUT_SYNONYMS = ("--to", "--out", "--into", "--dest", "--target", "--folder", "--save")
 """The option that says where something is written, and what other programs call it."""
+COMMANDS_FOR_OTHER_WORDS = {
+    "sweep": "`reticent compare JOB --sweep k=5,10,20`, which tries a parameter's values; rt.sweep in Python.",
+    "plan": "`reticent check JOB`, which plans without publishing; rt.plan in Python.",
+    "anonymize": "`reticent publish JOB -o FOLDER`; `reticent init DATA` drafts the job.",
+    "anonymise": "`reticent publish JOB -o FOLDER`; `reticent init DATA` drafts the job.",
+    "open": '`reticent query RELEASE "SELECT COUNT(*) FROM release"`, or `reticent report RELEASE`.',
+    "describe": "`reticent audit RELEASE`, or `reticent report RELEASE`.",
+}
+"""Words of this library's Python names and of other tools, and the command that does what they say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +146,7 @@ def _explain_usage_error(error: Any) -> UsageError:
     unknown = getattr(error, "option_name", None)
     context = getattr(error, "ctx", None)
     if not unknown or context is None:
-        return UsageError(error.format_message(), attempt="--help.")
+        return UsageError(error.format_message(), attempt=_advise_command(error.format_message()))
     names = [option[2:] for parameter in context.command.params for option in parameter.opts if option.startswith("--")]
     intended = OUTPUT_OPTION if unknown in OUTPUT_SYNONYMS and OUTPUT_OPTION in names else unknown.lstrip("-")
     close = [f"--{name} instead; its options are" for name in get_close_matches(intended, names, n=1)]
@@ -145,3 +155,9 @@ def _explain_usage_error(error: Any) -> UsageError:
         f"{context.command_path} has no option {unknown}.",
         attempt=f"{''.join(close) or 'one of'} {listed}; --help tells of each.",
     )
+
+
+def _advise_command(message: str) -> str:
+    """Advise the command that does what an unknown one is for, where its name is known from elsewhere."""
+    match = re.match(r"No such command '(\w+)'", message)
+    return COMMANDS_FOR_OTHER_WORDS.get(match[1].lower(), "--help.") if match else "--help."

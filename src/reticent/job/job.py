@@ -144,7 +144,7 @@ class Job:
             source["url"] = redact(source["url"])
         return {
             "source": source,
-            "columns": {name: _convert_column(column) for name, column in self.columns.items()},
+            "columns": {name: describe_column(column) for name, column in self.columns.items()},
             "jointly": self.jointly,
             "promise": [registry.describe(promise) for promise in self.promises],
             "prepare": [registry.describe(stage) for stage in self.prepare],
@@ -267,16 +267,8 @@ def format_toml_value(value: Any) -> str:
     return str(value)
 
 
-def _collect_set_fields(value: Any) -> dict[str, Any]:
-    """Collect the fields that differ from their default."""
-    return {
-        f.name: getattr(value, f.name)
-        for f in fields(value)
-        if getattr(value, f.name) is not None and getattr(value, f.name) != f.default
-    }
-
-
-def _convert_column(column: Column) -> dict[str, Any]:
+def describe_column(column: Column) -> dict[str, Any]:
+    """Return the table of a column as a job file has it, without unset options."""
     table = {
         key: list(value) if isinstance(value, tuple) else value for key, value in _collect_set_fields(column).items()
     }
@@ -288,6 +280,15 @@ def _convert_column(column: Column) -> dict[str, Any]:
 
         table["hierarchy"] = Hierarchy.of(table["hierarchy"]).rows()
     return table
+
+
+def _collect_set_fields(value: Any) -> dict[str, Any]:
+    """Collect the fields that differ from their default."""
+    return {
+        f.name: getattr(value, f.name)
+        for f in fields(value)
+        if getattr(value, f.name) is not None and getattr(value, f.name) != f.default
+    }
 
 
 def _require_verb(value: Any, name: str, verb: str, known: Iterable[str], attempt: str) -> None:

@@ -59,7 +59,7 @@ class Anatomy(Method):
         if len(cells.sensitive) != 1:
             raise JobError(
                 f"anatomy publishes one sensitive column; there are {len(cells.sensitive)}.",
-                attempt='method = "mondrian" for several.',
+                attempt='role = "identifying" for all but one, which are then not published.',
             )
         diverse: list[Diversity] = promises.require_models(*self.keeps)
         l = max(ceil(promise.l) for promise in diverse)
@@ -103,10 +103,13 @@ def require_eligible(totals: np.ndarray, l: int, column: str) -> None:
     if rows < l or l * largest > rows:
         share = largest / rows if rows else 0.0
         supported = rows // largest if largest else 0
+        advice = [f"l = {supported} or less"] if supported > 1 else []
+        if l <= int((totals > 0).sum()):
+            advice.append(f'[[prepare]] with name = "suppression" and l = {l}')
         raise PromiseUnreachable(
             f"l = {l} on {column!r} cannot be met by anatomy.",
             why=f"The most frequent of its values has {largest:,} of {rows:,} rows, a share of {share:.4f}; one in {l} is allowed.",
-            attempt=f'l = {supported} or less, or a stage before: [[prepare]] name = "suppression", l = {l}.',
+            attempt=f"{', or '.join(advice)}." if advice else "another sensitive column.",
         )
 
 

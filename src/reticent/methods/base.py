@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from math import ceil
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
@@ -174,16 +175,29 @@ def _describe_promise(promise: Promise) -> str:
     return promise.name + (f" on {column!r}" if column else "")
 
 
+def _advise_stage(caps: np.ndarray, distinct: int) -> str:
+    """Advise the stage that makes the most frequent values rarer, if one cap for all of so many values can be met by it."""
+    numerator, denominator = (int(part) for part in caps[0])
+    is_one_cap = bool((caps[:, 0] * denominator == caps[:, 1] * numerator).all())
+    if not is_one_cap or numerator == 0:
+        return ""
+    least = max(-(-denominator // numerator), 2)
+    return f', or [[prepare]] with name = "suppression" and l = {least}' if least <= distinct else ""
+
+
 def _explain_broken_caps(column: str, totals: np.ndarray, caps: Caps) -> tuple[str, str]:
     rows = int(totals.sum())
     besides = " without its missing values" if caps.without >= 0 else ""
     if rows < caps.least_size:
-        return f"A group needs {caps.least_size} rows, and {column!r} has {rows}{besides}.", "a smaller group size."
+        return (
+            f"A group needs {caps.least_size} rows, and {column!r} has {rows}{besides}.",
+            f"k = {rows} or less, or more rows.",
+        )
     present = np.delete(totals, caps.null) if caps.null >= 0 else totals
     distinct = int((present > 0).sum())
     if distinct < caps.least_distinct:
         why = f"A group needs {caps.least_distinct} distinct values, and {column!r} has {distinct}."
-        return why, f"at most {distinct} distinct values."
+        return why, f"l = {distinct} or less." if distinct > 1 else "another sensitive column."
     if caps.upper is not None:
         excesses = [
             Fraction(int(c), rows) / Fraction(int(a), int(b)) if a else Fraction(rows + 1)
@@ -195,5 +209,6 @@ def _explain_broken_caps(column: str, totals: np.ndarray, caps: Caps) -> tuple[s
         cap = caps.upper[worst, 0] / caps.upper[worst, 1]
         if max(excesses) > 1:
             why = f"One value of {column!r} has a share of {share:.4f}{besides}, and may have at most {cap:.4f} of a group."
-            return why, f"a promise that allows a share of {share:.4f}, or withholding rows with that value."
+            allowed = ceil(Fraction(int(totals[worst]), rows) * 10_000) / 10_000
+            return why, f"a promise that allows a share of {allowed:.4f}{_advise_stage(caps.upper, distinct)}."
     return f"A value of {column!r} is rarer in the table than a group may have it.", "a weaker promise."

@@ -34,7 +34,7 @@ from reticent.errors import JobError, PromiseUnreachable, pluralize
 from reticent.exact_arithmetic import as_ratio
 from reticent.methods.base import Method
 from reticent.methods.equivalence_classes import require_several_values, retrieve_classes, split_into_classes
-from reticent.models.beta_likeness import BetaLikeness, SemanticLikeness
+from reticent.models.beta_likeness import BetaLikeness, SemanticLikeness, require_uncombined_values
 from reticent.models.k_anonymity import KAnonymity
 from reticent.models.promise import Caps, Promises, merge_caps
 from reticent.models.rational_bounds import Number
@@ -195,15 +195,24 @@ def find_protected_column(promises: Promises, cells: Cells) -> tuple[int, np.nda
     columns = {cells.find_sensitive(promise.column) for promise in about}
     levels = {getattr(promise, "level", 0) for promise in about}
     if len(columns) != 1 or len(levels) != 1:
+        if not about:
+            raise JobError(
+                "burel makes its classes for a promise about sensitive values, and the job has none.",
+                attempt='a further [[promise]] with model = "beta-likeness" and beta = 4, or method = "mondrian".',
+            )
         raise JobError(
             f"burel protects one sensitive column at one level; the promises speak of {len(columns)} and {len(levels)}.",
-            attempt='method = "mondrian" for several.',
+            attempt='method = "mondrian".',
         )
+    for promise in about:
+        if isinstance(promise, SemanticLikeness):
+            require_uncombined_values(cells, next(iter(columns)), promise.name)
     persons = max((promise.k for promise in promises if isinstance(promise, KAnonymity)), default=0)
     least_size = max(persons * cells.rows_per_person, 1)
     if least_size > cells.rows:
         raise PromiseUnreachable(
-            f"k = {persons} cannot be met: a class needs {pluralize(least_size, 'row')}, the table has {pluralize(cells.rows, 'row')}."
+            f"k = {persons} cannot be met: a class needs {pluralize(least_size, 'row')}, the table has {pluralize(cells.rows, 'row')}.",
+            attempt=f"k = {cells.rows // cells.rows_per_person} or less, or more rows.",
         )
     column = columns.pop()
     domain = cells.sensitive[column]

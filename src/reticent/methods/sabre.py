@@ -218,7 +218,11 @@ class Sabre(Method):
         promise = require_closeness(promises)
         least_size = promises.bind(cells).least_size
         if least_size > cells.rows:
-            raise PromiseUnreachable(f"k = {least_size} cannot be met: the table has {pluralize(cells.rows, 'row')}.")
+            raise PromiseUnreachable(
+                f"k = {least_size // cells.rows_per_person} cannot be met: a class needs {pluralize(least_size, 'row')}, the "
+                f"table has {pluralize(cells.rows, 'row')}.",
+                attempt=f"k = {cells.rows // cells.rows_per_person} or less, or more rows.",
+            )
         column = cells.find_sensitive(promise.column)
         require_few_values(
             self.name, cells, column, MAX_ORDERED_VALUES if promise.distance == "ordered" else MAX_SENSITIVE_VALUES
@@ -247,9 +251,10 @@ class Sabre(Method):
 def require_closeness(promises: Promises) -> TCloseness:
     closeness = [promise for promise in promises if isinstance(promise, TCloseness)]
     if len(closeness) != 1:
+        further = 'a further [[promise]] with model = "t-closeness" and t = 0.2, or ' if not closeness else ""
         raise JobError(
             f"sabre keeps one t-closeness promise; the job has {len(closeness)}.",
-            attempt='method = "mondrian" for several.',
+            attempt=f'{further}method = "mondrian".',
         )
     return closeness[0]
 

@@ -46,7 +46,7 @@ import numpy as np
 from reticent.catalogue import PROMISES
 from reticent.data.cells import Cells
 from reticent.data.domain import Domain, RangeDomain, TreeDomain
-from reticent.errors import JobError, PromiseUnreachable
+from reticent.errors import JobError, PromiseUnreachable, suggest
 from reticent.exact_arithmetic import find_common_denominator
 from reticent.models.promise import (
     NO_VALUE,
@@ -281,6 +281,7 @@ class ProximityLikeness(Promise):
 
     def bind(self, cells: Cells, totals: Totals | None = None) -> GroupCheck:
         column = cells.find_sensitive(self.column)
+        require_uncombined_values(cells, column, self.name)
         domain = cells.sensitive[column]
         reference = resolve_totals(cells, totals)[column]
         occurring = [code for code in np.flatnonzero(reference).tolist() if code != domain.null_code]
@@ -293,12 +294,22 @@ class ProximityLikeness(Promise):
         )
 
 
+def require_uncombined_values(cells: Cells, column: int, promise: str) -> None:
+    """Refuse the combined values of several columns, which have neither an order nor a hierarchy."""
+    if column == cells.joint:
+        names = [domain.name for position, domain in enumerate(cells.sensitive) if position != column]
+        raise JobError(
+            f"{promise} is about the values of one column, and the job takes {len(names)} sensitive columns jointly.",
+            attempt=f"column = {suggest('', names)}",
+        )
+
+
 def find_position(domain: Domain, code: int) -> Fraction:
     """Find the exact position of a value."""
     if not isinstance(domain, RangeDomain):
         raise JobError(
             f"proximity-beta-likeness needs numbers, dates or ordered values in {domain.name!r}.",
-            attempt='type = "numeric", order = [...], or semantic-beta-likeness for categories.',
+            attempt='order = [...] for that column, with every value, or type = "numeric" if they are numbers.',
         )
     return Fraction(domain.texts[code]) if domain.kind == "numeric" else Fraction(float(domain.positions[code]))
 
@@ -348,6 +359,7 @@ class SemanticLikeness(Promise):
 
     def bind(self, cells: Cells, totals: Totals | None = None) -> GroupCheck:
         column = cells.find_sensitive(self.column)
+        require_uncombined_values(cells, column, self.name)
         domain = cells.sensitive[column]
         family = self.families(domain)
         member = (family[:, None] == np.arange(family.max(initial=-1) + 1)).astype(np.int64)
@@ -360,7 +372,8 @@ class SemanticLikeness(Promise):
         if not isinstance(domain, TreeDomain) or self.level >= domain.hierarchy.height:
             raise JobError(
                 f"{self.name} needs a hierarchy over {domain.name!r} with a level {self.level} below its root.",
-                attempt='hierarchy = "file.csv" on that column, or a lower level.',
+                attempt='hierarchy = "file.csv" on that column'
+                + (", or a lower level." if self.level > 1 and isinstance(domain, TreeDomain) else "."),
             )
         nodes = np.unique(domain.hierarchy.paths[:, self.level], return_inverse=True)[1].reshape(-1)
         return np.append(nodes, [nodes.max() + 1] * domain.null).astype(np.int64)

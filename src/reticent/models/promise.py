@@ -190,7 +190,8 @@ class Promises:
             if column is None and len(sensitive) > 1 and not jointly:
                 raise JobError(
                     f"{promise.name} must say which sensitive column it protects: there are {len(sensitive)}.",
-                    attempt=f"column = {suggest('', sensitive)[:-1]}, or jointly = true for the combined values.",
+                    attempt=f"column = {suggest('', sensitive)[:-1]}, or jointly = true at the top of the job, above every "
+                    "[table], for the combined values.",
                 )
             if column is not None and column not in sensitive:
                 raise JobError(

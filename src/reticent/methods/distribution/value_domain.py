@@ -238,7 +238,7 @@ def _require_single_column(cells: Cells) -> Domain:
     if len(cells.sensitive) != 1:
         raise JobError(
             f"distribution transforms one sensitive column; the job declares {len(cells.sensitive)}.",
-            attempt='method = "mondrian" for several.',
+            attempt='role = "identifying" for all but one, which are then not published.',
         )
     domain = cells.sensitive[0]
     if domain.null and cells.totals(0)[domain.null_code]:

@@ -60,7 +60,7 @@ def find_sensitive_domain(cells: Cells, method_list: Sequence[str] | None) -> Se
     if len(cells.sensitive) != 1:
         raise JobError(
             f"{METHOD_NAME} perturbs one sensitive column; the job declares {len(cells.sensitive)}.",
-            attempt="one sensitive column; the others as identifying, which are not published.",
+            attempt='role = "identifying" for all but one, which are then not published.',
         )
     column = cells.sensitive[0]
     totals = cells.totals(0)
