@@ -21,15 +21,20 @@ import polars as pl
 from reticent.data.database import (
     expand_environment,
     import_driver,
-    is_unreachable,
     open_duckdb_readonly,
     open_sqlite_readonly,
     parse_database_path,
     parse_scheme,
 )
+from reticent.data.database_errors import (
+    DatabaseFault,
+    classify_database_error,
+    is_interruption,
+    translate_reading_error,
+)
 from reticent.data.parsing import parse_dtype
 from reticent.data.text_formats import parse_stated
-from reticent.errors import RequestError, ReticentError, SourceError, SourceUnreachable, pluralize, quote_list
+from reticent.errors import RequestError, ReticentError, SourceUnreachable, pluralize, quote_list
 from reticent.estimate.answer import CONFIDENCE_LEVEL, NO_ANSWER, Answer
 from reticent.estimate.condition import join_conditions, list_atoms
 from reticent.estimate.published_rows import PublishedRows
@@ -153,11 +158,13 @@ def ask_database(manifest: Manifest, text: str, url: str, table: str) -> Answer 
     except (ReticentError, ImportError):
         raise
     except Exception as error:
-        error_class = SourceUnreachable if is_unreachable(error) else SourceError
-        raise error_class(
-            f"{redact(url)} does not answer: {type(error).__name__}.",
-            attempt=f"`reticent export` to it first, with --table {table}.",
-        ) from None
+        if is_interruption(error):
+            raise KeyboardInterrupt from None
+        translated = translate_reading_error(error, redact(url))
+        if classify_database_error(error).fault in (DatabaseFault.NO_TABLE, DatabaseFault.NO_SCHEMA):
+            advice = f"`reticent export` to it first, with --table {table}."
+            translated = type(translated)(translated.what, why=translated.why, attempt=advice)
+        raise translated from None
     question = parse_question(text, manifest)
     answers = [_make_answer(dict(zip(names, row, strict=True)), question.by) for row in rows]
     if not question.by:

@@ -20,18 +20,15 @@ import polars as pl
 from reticent.data.database import (
     expand_environment,
     import_driver,
-    is_unreachable,
     parse_database_path,
     parse_scheme,
     quote_table,
 )
+from reticent.data.database_errors import is_interruption, translate_writing_error
 from reticent.errors import (
-    DiskError,
-    OutputExists,
     RequestError,
     ReticentError,
     SourceError,
-    SourceUnreachable,
     pluralize,
     quote_list,
 )
@@ -140,9 +137,9 @@ def export_tables(
     except (ReticentError, ImportError):
         raise
     except Exception as error:
-        if isinstance(error, RuntimeError) and "interrupt" in str(error).lower():  # DuckDB's word for a signal
+        if is_interruption(error):
             raise KeyboardInterrupt from None
-        raise _translate_database_error(error, redact(url)) from None
+        raise translate_writing_error(error, redact(url), table) from None
     return list(names)
 
 
@@ -260,33 +257,6 @@ def _write_duckdb(
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
 
-def _translate_database_error(error: Exception, address: str) -> ReticentError:
-    """Translate an error of a database, or of the disk it is on, into one of ours."""
-    if _is_disk_error(error):
-        return DiskError(
-            f"{address} cannot be written: the disk is full, read-only or broken.",
-            why="Nothing was written.",
-            attempt="more room, or another disk.",
-        )
-    if is_unreachable(error):
-        return SourceUnreachable(
-            f"{address} does not answer, has no such database or refuses access.",
-            why="Nothing was written.",
-            attempt="the same address in the database's own client.",
-        )
-    if "exist" in str(error).lower():
-        return OutputExists(
-            f"{address} has a table of that name, or has no such schema.",
-            why="An existing table is never replaced.",
-            attempt="another name.",
-        )
-    return SourceError(
-        f"Writing to {address} failed: {type(error).__name__}.",
-        why="Nothing was written.",
-        attempt="a database file that can be written, and a name that its client accepts.",
-    )
-
-
 def _list_text_columns(table: ExportTable) -> list[str]:
     """List columns without a type in SQLite: dates and times, decimals, and whole numbers if some are beyond 2^63."""
     schema = table.empty.schema
@@ -326,15 +296,3 @@ class _ArrowStream:
     def raise_error(self) -> None:
         if self._failed is not None and not isinstance(self._failed, GeneratorExit):
             raise self._failed from None
-
-
-def _is_disk_error(error: Exception) -> bool:
-    """Tell whether the disk failed: SQLite numbers such errors (read-only, failed, full, cannot be opened), DuckDB has a class for them."""
-    number = getattr(error, "sqlite_errorcode", None)
-    if number is not None:
-        return number & 0xFF in (8, 10, 13, 14)
-    return isinstance(error, OSError) or type(error).__name__ in (
-        "IOException",
-        "FatalException",
-        "TransactionException",
-    )
