@@ -210,28 +210,35 @@ def _cut_batches(
     The column itself is left out unless it is to be kept.
     """
     columns = [name for name in rows.collect_schema().names() if keep or name != by]
-    names = _name_batches([str(value) for value in values[by].to_list()])
+    names = _name_batches([str(value) for value in values[by].to_list()], _spell_exactly(values[by]))
     for index, row_count in enumerate(values[_ROW_COUNT_COLUMN]):
         value = values[by][index : index + 1]
         batch_rows = engine.filter_equal(rows, by, value, columns)
         yield SourceBatch(names[index], row_count, batch_rows if is_typed else TextRows(batch_rows), value)
 
 
-def _name_batches(texts: list[str]) -> list[str]:
+def _spell_exactly(values: pl.Series) -> list[str]:
+    """Spell each value so that no two are alike: moments may differ by nanoseconds, which Python does not show."""
+    if values.dtype.is_temporal():
+        return [str(number) for number in values.to_physical().to_list()]
+    return [str(value) for value in values.to_list()]
+
+
+def _name_batches(texts: list[str], exact_texts: list[str]) -> list[str]:
     """Name the folder of each batch by its value.
 
-    Of values that would share a name, the one that is spelled so has it; each other one has a digest of its own text
+    Of values that would share a name, the one that is spelled so has it; each other one has a digest of its own value
     added, which no other value changes.
     """
     plain_names = [re.sub(r"[^A-Za-z0-9._-]+", "-", value).strip("-.") or "batch" for value in texts]
     uses = Counter(plain_names)
     names = []
-    for value, name in zip(texts, plain_names, strict=True):
+    for value, exact_value, name in zip(texts, exact_texts, plain_names, strict=True):
         is_own_file = name in (SUMMARY_FILE, PLACE_FILE)  # the owner's folder has the batches' notes beside these two
         if not is_own_file and (uses[name] == 1 or value == name):
             names.append(name)
         else:
-            names.append(f"{name}-{hashlib.sha256(value.encode()).hexdigest()[:8]}")
+            names.append(f"{name}-{hashlib.sha256(exact_value.encode()).hexdigest()[:8]}")
     return names
 
 

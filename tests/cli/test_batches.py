@@ -242,11 +242,14 @@ def test_the_seed_of_a_batch_goes_by_its_name_so_that_a_new_batch_changes_no_oth
 def test_values_that_would_share_a_folder_have_names_of_their_own_that_no_third_value_changes():
     from reticent.batches import _name_batches
 
-    assert _name_batches(["a-b", "c"]) == ["a-b", "c"]
-    two = _name_batches(["a b", "a-b"])
+    def name_batches(*texts: str) -> list[str]:
+        return _name_batches(list(texts), list(texts))
+
+    assert name_batches("a-b", "c") == ["a-b", "c"]
+    two = name_batches("a b", "a-b")
     assert two[1] == "a-b" and two[0].startswith("a-b-")
-    assert _name_batches(["a b", "a/b", "a-b"])[::2] == two
-    assert _name_batches(["batches.json"])[0] != "batches.json"
+    assert name_batches("a b", "a/b", "a-b")[::2] == two
+    assert name_batches("batches.json")[0] != "batches.json"
 
 
 def test_batches_are_in_the_one_ledger_as_a_set(run, visits):
