@@ -25,6 +25,7 @@ from reticent.data.database import (
     open_sqlite_readonly,
     parse_database_path,
     parse_scheme,
+    quote_table,
 )
 from reticent.data.database_errors import (
     DatabaseFault,
@@ -154,6 +155,7 @@ def ask_database(manifest: Manifest, text: str, url: str, table: str) -> Answer 
     """Answer a question from the tables NAME_quasi, NAME_sensitive and NAME_bounds of a database."""
     sql = compile_sql(manifest, text, parse_scheme(url), table)
     try:
+        _require_single_release(url, table)
         names, rows = _run_sql(url, sql)
     except (ReticentError, ImportError):
         raise
@@ -270,6 +272,17 @@ def _is_nobody(row_count: Answer) -> bool:
     """Tell whether a group certainly has no rows: SQL has no line for such a group."""
     is_certain = row_count.rest and row_count.estimate == 0 and row_count.std_error == 0 and row_count.published is None
     return row_count.upper == 0 or is_certain
+
+
+def _require_single_release(url: str, table: str) -> None:
+    """Refuse tables that several releases share: their groups are numbered alike, and each has its own manifest."""
+    columns, _ = _run_sql(url, f"SELECT * FROM {quote_table(f'{table}_manifest')} LIMIT 0")
+    if columns != ["manifest"]:
+        raise RequestError(
+            f"The tables {table!r} hold several releases, told apart by the column {columns[0]!r}.",
+            why="Groups are numbered within a release, and each is asked by its own manifest.",
+            attempt="`reticent query` on each release's folder, or `reticent export` without --append.",
+        )
 
 
 def _run_sql(url: str, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:

@@ -161,6 +161,53 @@ def quote_column_name(column: str) -> str:
     return '"' + column.replace('"', '""') + '"'
 
 
+def list_text_columns(table: ExportTable) -> list[str]:
+    """List columns without a type in SQLite: dates and times, decimals, and whole numbers if some are beyond 2^63."""
+    schema = table.empty.schema
+    unsigned = {name for name, dtype in schema.items() if dtype == pl.UInt64}
+    too_large: set[str] = set()
+    for piece in table.pieces() if unsigned else ():
+        too_large |= {name for name in unsigned - too_large if (piece[name] >= 1 << 63).any()}
+    return [name for name, dtype in schema.items() if dtype.is_temporal() or dtype.is_decimal() or name in too_large]
+
+
+def choose_affinity(dtype: pl.DataType) -> str:
+    if dtype.is_integer():
+        return "INTEGER"
+    return _AFFINITIES.get(dtype.base_type(), "TEXT")
+
+
+def require_checkpointed(path: Path | None) -> None:
+    """Refuse a new DuckDB file whose log was not written into it: closing tells no error."""
+    if path is not None and path.with_name(path.name + ".wal").exists():
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+
+class ArrowStream:
+    """A table's rows as an Arrow stream; an error while they are read is raised afterwards, not in Arrow's words."""
+
+    def __init__(self, table: ExportTable):
+        self._table = table
+        self._failed: BaseException | None = None
+
+    def reader(self) -> Any:
+        import pyarrow as pa
+
+        return pa.RecordBatchReader.from_batches(self._table.empty.to_arrow().schema, self._batches())
+
+    def _batches(self) -> Iterator[Any]:
+        try:
+            for piece in self._table.pieces():
+                yield from piece.rechunk().to_arrow().to_batches()
+        except BaseException as error:
+            self._failed = error
+            raise
+
+    def raise_error(self) -> None:
+        if self._failed is not None and not isinstance(self._failed, GeneratorExit):
+            raise self._failed from None
+
+
 def _open_export_table(folder: Path, manifest: Manifest, name: str, *, bounds: bool) -> ExportTable:
     kind = reader_for(manifest.kind)
     file = find_data_files(folder, manifest)[name]
@@ -215,9 +262,9 @@ def _write_sqlite(
         connection.execute("BEGIN")
         try:
             for name, table in tables.items():
-                texts = pl.col(_list_text_columns(table)).cast(pl.String)
+                texts = pl.col(list_text_columns(table)).cast(pl.String)
                 schema = table.empty.with_columns(texts).schema
-                columns = ", ".join(f"{quote_column_name(c)} {_choose_affinity(t)}" for c, t in schema.items())
+                columns = ", ".join(f"{quote_column_name(c)} {choose_affinity(t)}" for c, t in schema.items())
                 connection.execute(f"CREATE TABLE {quote_table(name)} ({columns})")
                 marks = ", ".join("?" * len(schema))
                 for piece in table.pieces():
@@ -243,7 +290,7 @@ def _write_duckdb(
     with duckdb.connect(str(path or parse_database_path(url, must_exist=False))) as connection:
         connection.begin()
         for name, table in tables.items():
-            rows = _ArrowStream(table)
+            rows = ArrowStream(table)
             connection.register(READ_RELATION, rows.reader())
             try:  # in one statement: what several insert, DuckDB holds until they are committed
                 connection.execute(f"CREATE TABLE {quote_table(name)} AS SELECT * FROM {READ_RELATION}")
@@ -253,46 +300,4 @@ def _write_duckdb(
         connection.commit()
         if path is not None:  # a new file is moved alone: what its log holds must be in it, and closing tells no error
             connection.execute("CHECKPOINT")
-    if path is not None and path.with_name(path.name + ".wal").exists():
-        raise OSError(errno.EIO, os.strerror(errno.EIO))
-
-
-def _list_text_columns(table: ExportTable) -> list[str]:
-    """List columns without a type in SQLite: dates and times, decimals, and whole numbers if some are beyond 2^63."""
-    schema = table.empty.schema
-    unsigned = {name for name, dtype in schema.items() if dtype == pl.UInt64}
-    too_large: set[str] = set()
-    for piece in table.pieces() if unsigned else ():
-        too_large |= {name for name in unsigned - too_large if (piece[name] >= 1 << 63).any()}
-    return [name for name, dtype in schema.items() if dtype.is_temporal() or dtype.is_decimal() or name in too_large]
-
-
-def _choose_affinity(dtype: pl.DataType) -> str:
-    if dtype.is_integer():
-        return "INTEGER"
-    return _AFFINITIES.get(dtype.base_type(), "TEXT")
-
-
-class _ArrowStream:
-    """A table's rows as an Arrow stream; an error while they are read is raised afterwards, not in Arrow's words."""
-
-    def __init__(self, table: ExportTable):
-        self._table = table
-        self._failed: BaseException | None = None
-
-    def reader(self) -> Any:
-        import pyarrow as pa
-
-        return pa.RecordBatchReader.from_batches(self._table.empty.to_arrow().schema, self._batches())
-
-    def _batches(self) -> Iterator[Any]:
-        try:
-            for piece in self._table.pieces():
-                yield from piece.rechunk().to_arrow().to_batches()
-        except BaseException as error:
-            self._failed = error
-            raise
-
-    def raise_error(self) -> None:
-        if self._failed is not None and not isinstance(self._failed, GeneratorExit):
-            raise self._failed from None
+    require_checkpointed(path)
