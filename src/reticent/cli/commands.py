@@ -18,6 +18,7 @@ from reticent.redaction import is_address
 
 COMMANDS = (
     "init",
+    "schema",
     "hierarchy",
     "check",
     "publish",
