@@ -12,7 +12,19 @@ MARK = "<!-- the public names, each from its docstring -->"
 LINK = re.compile(r"(?<!!)\[([^\]]+)\]\(((?!https?:|#|mailto:)[^)#\s]+)(#[^)]*)?\)")
 ORDER = {
     "Start": ("installing", "how-it-works", "promises", "glossary", "coming-from"),
-    "Do": ("cli", "columns", "hierarchies", "sources", "planning", "choosing", "utility", "queries", "report", "owner"),
+    "Do": (
+        "cli",
+        "columns",
+        "hierarchies",
+        "sources",
+        "planning",
+        "choosing",
+        "utility",
+        "queries",
+        "report",
+        "owner",
+        "gates",
+    ),
     "Reference": ("api", "parameters", "contract", "attacks"),
     "Promises": "promises/*.md",
     "Methods": "methods/*.md",

@@ -56,6 +56,7 @@ def read_and_count(
     """Read the job's rows by an engine; return the rows, the profile of the columns outside cells, and the counted cells."""
     scanned = scan_table(engine, job, frame, context)
     profile = scanned.profile
+    context.progress("counting")
     counted = engine.count(scanned.rows, scanned.columns, profile.rows_per_person, context)
     cells = counted.cells
     require_short_texts(job, (cells.quasi, cells.sensitive))

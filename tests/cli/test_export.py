@@ -52,3 +52,26 @@ def test_a_database_that_does_not_answer_has_the_exit_code_of_what_is_unreachabl
     assert ran.code == 6
     assert json.loads(ran.out)["error"]["kind"] == "SourceUnreachable"
     assert "Nothing was written." in ran.err and "pw" not in ran.err
+
+
+@pytest.mark.parametrize("database", ["sqlite", "duckdb"])
+def test_releases_are_appended_with_their_folders_names(run, place, database):
+    url = f"{database}:///warehouse.db"
+    for name in ("monday", "tuesday"):
+        assert run("publish", "job.toml", "-o", name, "--again").code == 0
+        ran = run("export", name, url, "--table", "people", "--append", "--json")
+        assert ran.code == 0
+        facts = json.loads(ran.out)
+        assert (facts["batch"], facts["batch_column"]) == (name, "batch")
+    ran = run("export", "monday", url, "--table", "people", "--append")
+    assert ran.code == 1 and "--replace-batch" in ran.err
+    ran = run("export", "monday", url, "--table", "people", "--append", "--replace-batch")
+    assert ran.code == 0 and "as batch 'monday'" in ran.out
+
+
+def test_options_of_a_batch_need_append(run, place):
+    run("publish", "job.toml", "-o", "monday")
+    for options in (("--batch", "x"), ("--replace-batch",)):
+        ran = run("export", "monday", "sqlite:///warehouse.db", "--table", "people", *options)
+        assert ran.code == 1 and "--append" in ran.err
+    assert not (place / "warehouse.db").exists()

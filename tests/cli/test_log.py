@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-STAGES = ["reading", "planning", "writing", "auditing"]
+STAGES = ["reading", "counting", "planning", "writing", "auditing"]
 
 
 def test_stages_are_lines_on_stderr_where_the_output_is_piped(run, place):
@@ -78,3 +79,51 @@ def test_a_shell_completes_commands_and_options(words, wanted):
         [sys.executable, "-m", "reticent.cli.main"], env={**os.environ, **asked}, capture_output=True, text=True
     )
     assert wanted in ran.stdout.split()
+
+
+def read_lines(place: Path, name: str = "night.log") -> list[dict]:
+    return [json.loads(line) for line in (place / name).read_text().splitlines()]
+
+
+def test_every_line_names_its_run_its_release_and_its_process(run, place):
+    run("publish", "job.toml", "-o", "release", "--log-json", "--log", "night.log")
+    run("audit", "release", "--log-json", "--log", "night.log")
+    run("check", "job.toml", "--log-json", "--log", "night.log")
+    lines = read_lines(place)
+    by_command = {
+        command: [line for line in lines if line["command"] == command] for command in ("publish", "audit", "check")
+    }
+    assert {line["release"] for line in by_command["publish"]} == {"release"}
+    assert {line["release"] for line in by_command["audit"]} == {"release"}
+    assert {line["release"] for line in by_command["check"]} == {None}
+    assert {line["pid"] for line in lines} == {os.getpid()}
+    runs = [{line["run"] for line in listed} for listed in by_command.values()]
+    assert all(len(numbers) == 1 for numbers in runs) and len(set.union(*runs)) == 3
+
+
+def test_a_line_of_a_plain_log_names_them_too(run, place):
+    run("publish", "job.toml", "-o", "release", "--log", "night.log")
+    lines = (place / "night.log").read_text().splitlines()
+    assert all(f"reticent[{os.getpid()}] " in line and " release publish: " in line for line in lines)
+
+
+def test_a_release_of_which_the_name_holds_a_line_end_or_a_password_forges_no_line(run, place):
+    run("audit", "sqlite://user:geheim4711@host/x\ny", "--log", "night.log")
+    text = (place / "night.log").read_text()
+    assert all(" audit: " in line for line in text.splitlines())
+    assert "geheim4711" not in text
+
+
+@pytest.mark.parametrize("engine", ["local", "stream"])
+def test_counting_is_a_stage_with_the_rows_that_were_counted(run, place, monkeypatch, engine):
+    monkeypatch.setattr("reticent.engines.engine.REPORT_SECONDS", 0.0)
+    run("publish", "job.toml", "-o", "release", "--engine", engine, "--log-json", "--log", "night.log")
+    stages = [line.get("stage", "") for line in read_lines(place)]
+    assert "counting" in stages
+    assert any(re.fullmatch(r"counting: [\d,]+ rows", stage) for stage in stages)
+
+
+def test_a_json_log_has_the_share_that_is_done_and_it_never_goes_back(run, place):
+    run("publish", "job.toml", "-o", "release", "--log-json", "--log", "night.log")
+    shares = [line["done"] for line in read_lines(place) if line.get("done") is not None]
+    assert len(shares) >= 3 and shares == sorted(shares)

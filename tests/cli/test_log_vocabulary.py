@@ -35,9 +35,11 @@ COMPARED = re.compile(rf"[^:]*: (publishing to nowhere|attacking as ({ATTACKS})|
 def read_stages(text: str) -> list[str]:
     """The stages of a JSON log; every line of it is an object, and its last one says how the run ended."""
     lines = [json.loads(line) for line in text.splitlines()]
-    assert set(lines[-1]) == {"time", "command", "seconds", "exit_code"}
+    every = {"time", "command", "run", "pid", "release", "seconds"}
+    assert set(lines[-1]) == every | {"exit_code"}
     for line in lines[:-1]:
-        assert set(line) == {"time", "command", "seconds", "stage"}
+        assert set(line) == every | {"stage", "done"}
+    assert len({(line["run"], line["pid"]) for line in lines}) == 1
     return [line["stage"] for line in lines[:-1]]
 
 

@@ -110,12 +110,13 @@ def find_schema(owner: str) -> Mapping[str, Any]:
     """The schema of a promise, method, stage or table of a job within that of the whole job."""
     parts = build_job_schema()["properties"]
     if owner == "column":
-        return parts["columns"]["additionalProperties"]["anyOf"][1]
+        return parts["columns"]["additionalProperties"]["else"]
     if owner == "labels":
-        return find_schema("column")["properties"]["labels"]["anyOf"][1]
+        return find_schema("column")["properties"]["labels"]["else"]
     if owner in ("source", "release"):
         return parts[owner]
-    listed = [*parts["promise"]["items"]["oneOf"], *parts["method"]["oneOf"][1:], *parts["prepare"]["items"]["oneOf"]]
+    chosen = (parts["promise"]["items"], parts["method"]["else"], parts["prepare"]["items"])
+    listed = [branch["then"] for part in chosen for branch in part["allOf"]]
     keys = ("model", "name")
     return next(one for one in listed if any(one["properties"].get(key, {}).get("const") == owner for key in keys))
 

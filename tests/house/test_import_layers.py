@@ -60,13 +60,14 @@ LAYERS = {
     "tables": "audit data engines job job_table ledger methods planning recipe release",
     "publish": "audit composition_check data engines format job job_table ledger methods partitioned preconditions "
     "registry release release.release tables",
-    "batches": "data format job ledger preconditions publish release.release",
+    "batches": "data format job job_table ledger preconditions publish registry release.release",
     "calibrate": "attacks methods",
     "loss_explanation": "data job models recipe registry",
     "check": "data engines evaluation job job_table ledger loss_explanation methods models planning preconditions recipe registry",
     "report": "attacks audit charts data format labels ledger release release.release utility",
     "compare": "attacks audit charts data evaluation job job_table labels planning preconditions publish registry release.release report utility",
     "sklearn": "data format job labels methods planning",
+    "pytest_plugin": "audit models",
     "cli": None,  # the top: may use everything
     "__main__": "cli",
 }

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 import reticent as rt
+from reticent.errors import SourceError
 from reticent.query.run import ask_database
 from tests.support import repeated_releases
 
@@ -66,6 +67,15 @@ REDRAWN = [
 def redrawn():
     job = rt.Job(columns=repeated_releases.COLUMNS, promises=[rt.BetaLikeness(2)], method=rt.BetaPerturbation())
     return rt.publish(job, frame=repeated_releases.people(200), seed=1)
+
+
+@pytest.mark.parametrize("database", ["sqlite", "duckdb"])
+def test_a_question_to_a_database_without_the_tables_says_to_export_first(release, tmp_path, database):
+    url = f"{database}:///{tmp_path}/r.db"
+    release.to_database(url, "people")
+    with pytest.raises(SourceError, match="has no such table") as caught:
+        ask_database(release.manifest, QUESTIONS[0], url, "nobody")
+    assert "`reticent export` to it first, with --table nobody" in caught.value.attempt
 
 
 @pytest.mark.parametrize("database", ["sqlite", "duckdb"])

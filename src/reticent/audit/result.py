@@ -110,6 +110,23 @@ class Audit:
         return "kept" if self.kept else "undecided"
 
     @property
+    def not_shown(self) -> tuple[str, ...]:
+        """Sentences about what this audit leaves open; none of a release whose every promise is shown to be kept.
+
+        A promise that the files cannot show, a comparison with the source that could not be completed, or no promise.
+        """
+        sentences = [
+            f"{_name_promise(verdict)} is not shown: {verdict.why or verdict.evidence}."
+            for verdict in self.promises
+            if verdict.kept is None
+        ]
+        if self.source is not None and self.source.passed and self.source.is_open:
+            sentences.append("Whether the release is that of its source could not be decided.")
+        if not self.promises:
+            sentences.append("No promise was stated.")
+        return tuple(sentences)
+
+    @property
     def achieved(self) -> dict[str, Any]:
         return convert_to_plain(self.exact)
 
@@ -229,6 +246,10 @@ def _describe_verdict(verdict: Verdict) -> dict[str, Any]:
     if verdict.why:
         document["why"] = verdict.why
     return document
+
+
+def _name_promise(verdict: Verdict) -> str:
+    return f"{verdict.model} of {verdict.column}" if verdict.column else verdict.model
 
 
 def _format_verdict(verdict: Verdict) -> str:

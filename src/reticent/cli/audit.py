@@ -21,14 +21,16 @@ from reticent.cli.options import (
 )
 
 EXAMPLE = "reticent audit patients-release --source patients.csv"
+NOT_SHOWN_EXIT_CODE = 7
+"""How `--strict` ends where nothing is broken and something is not shown."""
 
 
 def audit(
     release: Annotated[
-        Path,
+        str,
         typer.Argument(
             metavar="RELEASE",
-            help="A release folder, or a CSV or Parquet file made by another tool.",
+            help="A release folder, or a table of another tool: a CSV or Parquet file, or a database's address.",
             show_default=False,
         ),
     ],
@@ -88,23 +90,32 @@ def audit(
     empty: Empty = None,
     table: FromTable = None,
     query: FromQuery = None,
+    strict: Annotated[
+        bool,
+        typer.Option(
+            "--strict", help="End with 7 where a promise is not shown, or none is stated: for a test that must pass."
+        ),
+    ] = False,
     show_values: ShowValues = False,
     json: Json = False,
 ) -> int:
     """Recount a release from its files, by formulas of its own, and say whether every promise is kept.
 
     The source is read as it was published: by --job, else by the owner's job beside the release; the options below win over both.
-    Ends with 0 if all are kept (or the files cannot show it), with 3 if one is broken or the folder is damaged or changed, with 4
-    if every promise reads as kept and the source or the job disagrees.
+    Ends with 0 if all are kept (or the files cannot show it; with --strict that ends with 7), with 3 if one is broken or the
+    folder is damaged or changed, with 4 if every promise reads as kept and the source or the job disagrees.
     """
     from reticent.audit import audit as audit_release
     from reticent.cli.options import parse_hierarchy_files, split_names
-    from reticent.cli.output import say_findings, say_json, show_progress
+    from reticent.cli.output import say, say_findings, say_json, show_progress
     from reticent.errors import AuditFailed, ComparisonFailed, RequestError
     from reticent.job.job import Job
     from reticent.ledger.source_options import resolve_source
+    from reticent.redaction import is_address
 
-    if not release.exists():
+    place = Path(release)
+    is_database = is_address(release) and not place.exists()
+    if not is_database and not place.exists():
         raise RequestError(
             f"There is no {release}.", attempt="the folder that `reticent publish` made, or a plain file."
         )
@@ -119,15 +130,15 @@ def audit(
         "missing": null_values,
         "population": population,
     }
-    subject: Any = release
+    subject: Any = place
     if source is not None:
-        arguments["source"] = resolve_source(release, source, parsed_job, missing=null_values, options=reading_options)[
-            0
-        ]
-    elif reading_options and release.is_file():
+        arguments["source"] = resolve_source(place, source, parsed_job, missing=null_values, options=reading_options)[0]
+    elif reading_options and place.is_file():
+        subject = resolve_source(None, place, parsed_job, missing=null_values, options=reading_options)[0]
+    if is_database:
         subject = resolve_source(None, release, parsed_job, missing=null_values, options=reading_options)[0]
     plain = {"--quasi": quasi, "--sensitive": sensitive, "--hierarchy": hierarchy}
-    if release.is_dir():
+    if place.is_dir():
         if used_options := [name for name, value in plain.items() if value]:
             raise RequestError(f"{', '.join(used_options)} describe a plain file; a release folder describes itself.")
         if (reading_options or (missing and population is None)) and source is None:
@@ -142,9 +153,14 @@ def audit(
     with show_progress(json) as progress:
         progress("recounting")
         result = audit_release(subject, **arguments)
+    findings = result.to_dict()
     if json:
-        say_json(result.to_dict())
+        say_json(findings | ({"not_shown": list(result.not_shown)} if strict else {}))
     else:
-        say_findings(result.to_dict())
+        say_findings(findings)
+        if strict and result.not_shown:
+            say("", "Not enough for --strict:", *(f"  {sentence}" for sentence in result.not_shown))
     codes = {"broken": AuditFailed.exit_code, "differs": ComparisonFailed.exit_code}
+    if strict:
+        codes["undecided"] = NOT_SHOWN_EXIT_CODE
     return codes.get(result.verdict, 0)

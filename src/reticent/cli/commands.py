@@ -13,11 +13,13 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
+from reticent.cli.progress import note_release
 from reticent.errors import RequestError
 from reticent.redaction import is_address
 
 COMMANDS = (
     "init",
+    "schema",
     "hierarchy",
     "check",
     "publish",
@@ -44,6 +46,9 @@ class PathOnlyCommand(TyperCommand):
             for value in values if isinstance(values, list | tuple) else (values,):
                 if isinstance(value, Path) and is_address(str(value)) and not value.exists():
                     _refuse_address(parameter, value)
+        note_release(
+            context.params.get("release") or (context.params.get("output") if self.name == "publish" else None)
+        )
         return super().invoke(context)
 
 

@@ -7,6 +7,8 @@ terminal how far a run is: a percentage, and the approximate time left.
 from __future__ import annotations
 
 import json
+import os
+import secrets
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -16,7 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TextIO
 
-from reticent.cli.sanitize import sanitize_text
+from reticent.cli.sanitize import sanitize_line, sanitize_text
 from reticent.errors import RequestError
 from reticent.progress import fraction_done, get_finding
 from reticent.redaction import redact
@@ -72,16 +74,22 @@ class LogSettings:
     as_json: bool = False
     file: TextIO | None = None
     command: str = ""
+    release: str | None = None  # the folder that the run makes or looks at
+    run: str = field(default_factory=lambda: secrets.token_hex(4))
     began: float = field(default_factory=time.monotonic)
 
     def write_line(self, **facts: Any) -> None:
         """Write one line of the log: to its file, else to stderr."""
         now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         seconds = round(time.monotonic() - self.began, 3)
+        release = None if self.release is None else sanitize_line(redact(self.release))
+        identity = {"run": self.run, "pid": os.getpid(), "release": release}
         if self.as_json:
-            text = json.dumps({"time": now, "command": self.command, "seconds": seconds, **facts})
+            text = json.dumps({"time": now, "command": self.command, **identity, "seconds": seconds, **facts})
         else:
-            text = f"{now} reticent {self.command}: {' '.join(str(fact) for fact in facts.values())}"
+            words = " ".join(str(fact) for fact in facts.values() if fact is not None)
+            place = "" if release is None else f" {release}"
+            text = f"{now} reticent[{os.getpid()}] {self.run}{place} {self.command}: {words}"
         if self.file is not None:
             print(text, file=self.file, flush=True)
         else:
@@ -148,7 +156,7 @@ def log_exit_code(code: int) -> None:
 def show_progress(json: bool = False) -> Iterator[Callable[[str], None]]:
     """Yield a callback that shows the stage at work.  With `--json` it only writes to a log, because the caller is a program."""
     if LOG_SETTINGS.logs:
-        yield lambda stage: LOG_SETTINGS.write_line(stage=sanitize_text(redact(stage)))
+        yield _log_stage
     elif json or LOG_SETTINGS.quiet:
         yield lambda stage: None
     elif sys.stdout.isatty() and sys.stderr.isatty():
@@ -156,6 +164,21 @@ def show_progress(json: bool = False) -> Iterator[Callable[[str], None]]:
             yield show
     else:
         yield lambda stage: _print_to_stderr(f"reticent: {sanitize_text(redact(stage))}")
+
+
+def note_release(release: object) -> None:
+    """Note which release the lines of the log are about; a command's own words say it."""
+    LOG_SETTINGS.release = None if release is None else str(release)
+
+
+def _log_stage(stage: str) -> None:
+    """Log a stage; a JSON log also has the share of the run that was done before it, where that is known."""
+    text = sanitize_text(redact(stage))
+    if not LOG_SETTINGS.as_json:
+        LOG_SETTINGS.write_line(stage=text)
+        return
+    done = fraction_done(stage)
+    LOG_SETTINGS.write_line(stage=text, done=None if done is None else round(done, 3))
 
 
 def _print_to_stderr(text: str) -> None:
@@ -177,7 +200,7 @@ def _open_log(path: Path) -> TextIO:
 
 
 def _apply_settings(settings: LogSettings) -> None:
-    for name in ("quiet", "as_json", "file", "command", "began"):
+    for name in ("quiet", "as_json", "file", "command", "release", "run", "began"):
         setattr(LOG_SETTINGS, name, getattr(settings, name))
 
 

@@ -146,10 +146,10 @@ def shorten_notices(lines: Sequence[str], path: Path) -> list[str]:
 
 
 def _publish_batches(job: Any, by: str, output: Path, json: bool, **options: Any) -> int:
-    """Publish every batch by itself; return 2 if one could not be published."""
+    """Publish every batch by itself; return 5 if one changed since it was published, 2 if one could not be published."""
     from reticent.batches import publish_batches
     from reticent.cli.output import format_number, say, say_json, say_note, say_table, show_progress
-    from reticent.errors import PromiseUnreachable
+    from reticent.errors import AlreadyPublished, PromiseUnreachable
 
     with show_progress(json) as progress:
         result = publish_batches(job, by, output, **options, progress=progress)
@@ -168,10 +168,21 @@ def _publish_batches(job: Any, by: str, output: Path, json: bool, **options: Any
             for batch in result["batches"]
         ]
         say_table(("batch", "rows in source", "published", "withheld", "kept"), rows, indent=2)
+        if skipped := [batch["batch"] for batch in result["batches"] if batch["status"] == "skipped"]:
+            say("", f"Skipped, because published before from the same rows: {shorten_list(skipped)}.")
         for batch in result["batches"]:
-            if not batch["published"]:
+            if "why" in batch:
                 say("", f"{batch['batch']}: {batch['why']}")
         say_note(f"Note: {result['promise']}")
         if options["seed"] is not None:
             say_note("Not for publication: a seeded release can be undone by who guesses the seed.")
+    if result["changed"]:
+        return AlreadyPublished.exit_code
     return PromiseUnreachable.exit_code if result["unreachable"] else 0
+
+
+def shorten_list(names: Sequence[str]) -> str:
+    """List the first and the last of many names."""
+    if len(names) <= MAX_NOTICES_SHOWN:
+        return ", ".join(names)
+    return f"{', '.join(names[:3])} ... {names[-1]} ({len(names)} batches)"

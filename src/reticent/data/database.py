@@ -22,6 +22,7 @@ from urllib.parse import quote
 
 import polars as pl
 
+from reticent.data.database_errors import is_interruption, translate_reading_error
 from reticent.data.parsing import parse_exact_numbers
 from reticent.errors import SourceError, SourceUnreachable, pluralize, shorten_text, suggest
 from reticent.exact_arithmetic import MAX_EXACT_INTEGER
@@ -47,12 +48,9 @@ def read_database(url: str, table: str | None = None, query: str | None = None) 
     except (SourceError, ImportError):
         raise
     except Exception as error:
-        kind = SourceUnreachable if is_unreachable(error) else SourceError
-        raise kind(
-            f"Reading from {redact(url)} failed: {type(error).__name__}.",
-            why="The database is not there, the table or query is wrong, or access is refused.",
-            attempt="the same query in the database's own client.",
-        ) from None
+        if is_interruption(error):
+            raise KeyboardInterrupt from None
+        raise translate_reading_error(error, redact(url), table) from None
 
 
 def require_single_query(query: str) -> None:
@@ -103,14 +101,6 @@ def quote_table(table: str) -> str:
 def quote_name(name: str) -> str:
     """Quote a name for SQL."""
     return '"' + name.replace('"', '""') + '"'
-
-
-def is_unreachable(error: Exception) -> bool:
-    """Tell whether the server did not answer, or refused to; a wrong table or query does not count."""
-    message = str(error).lower()
-    return any(
-        word in message for word in ("failed to connect", "could not connect", "unable to open", "could not set lock")
-    )
 
 
 def expand_environment(url: str) -> str:

@@ -27,7 +27,7 @@ from reticent.data.columns import Column, Role, find_columns_with_role
 from reticent.data.passthrough import PassthroughCounts, cast_columns, count_passthrough
 from reticent.data.source import Source, SourceScan, collect_frame, is_text, iterate_batches
 from reticent.engines.cell_lookup import CellRecount, find_cells, translate_reread_errors
-from reticent.engines.engine import DEFAULT_CONTEXT, CountedTable, EngineContext
+from reticent.engines.engine import DEFAULT_CONTEXT, CountedTable, EngineContext, PassProgress
 from reticent.engines.external_sort import find_ties, group_entries_by_cell, order_by_word
 from reticent.errors import SourceError
 from reticent.format.data_writer import InMemoryRows
@@ -73,7 +73,7 @@ class LocalEngine:
         rows_per_person: int = 1,
         context: EngineContext = DEFAULT_CONTEXT,
     ) -> CountedTable:
-        return count_rows(rows, columns, rows_per_person)
+        return count_rows(rows, columns, rows_per_person, context)
 
     def count_distinct_rows(self, rows: pl.LazyFrame, names: list[str]) -> pl.DataFrame:
         return count_distinct_rows(rows, names)
@@ -93,10 +93,17 @@ class LocalEngine:
         return apply_recipe(counted, recipe, rng, rows, place)
 
 
-def count_rows(lazy: pl.LazyFrame, columns: Mapping[str, Column], rows_per_person: int = 1) -> CountedTable:
-    """Count rows into cells in one pass over them."""
+def count_rows(
+    lazy: pl.LazyFrame,
+    columns: Mapping[str, Column],
+    rows_per_person: int = 1,
+    context: EngineContext = DEFAULT_CONTEXT,
+) -> CountedTable:
+    """Count rows into cells in one pass over them; how many were counted is reported now and then."""
     keys = [*find_columns_with_role(columns, Role.QUASI), *find_columns_with_role(columns, Role.SENSITIVE)]
-    counted = count_combinations(cast_texts_to_categories(lazy.select(keys), keys), COUNT_COLUMN, "Counting the rows")
+    progress = PassProgress("counting", None, context.progress)
+    keyed_rows = cast_texts_to_categories(lazy.select(keys), keys)
+    counted = count_combinations(keyed_rows, COUNT_COLUMN, "Counting the rows", report_rows=progress.add)
     return build_counted_table(counted, lazy.collect_schema(), columns, rows_per_person)
 
 
@@ -210,12 +217,20 @@ DEFAULT_COMBINATION_LIMITS = CombinationLimits()
 
 
 def count_combinations(
-    lazy: pl.LazyFrame, name: str, doing: str, limits: CombinationLimits = DEFAULT_COMBINATION_LIMITS
+    lazy: pl.LazyFrame,
+    name: str,
+    doing: str,
+    limits: CombinationLimits = DEFAULT_COMBINATION_LIMITS,
+    report_rows: Callable[[int], None] = lambda rows: None,
 ) -> pl.DataFrame:
-    """Return every combination of the frame's columns, with the number of its rows in a column `name`."""
+    """Return every combination of the frame's columns, with the number of its rows in a column `name`.
+
+    `report_rows` is called with the number of rows of each batch that was read.
+    """
     counter = CombinationCounter(limits)
     uncounted = list[pl.DataFrame]()
     for batch in iterate_batches(lazy, doing, limits.batch_rows):
+        report_rows(len(batch))
         if counter.add(batch):
             continue
         if sum(map(len, uncounted)) + len(batch) > limits.held_rows:

@@ -108,7 +108,7 @@ class StreamEngine:
         context: EngineContext = DEFAULT_CONTEXT,
     ) -> CountedTable:
         """Count as the local engine does, which reads batches already: it holds combinations, and few rows."""
-        return local.count_rows(rows, columns, rows_per_person)
+        return local.count_rows(rows, columns, rows_per_person, context)
 
     def count_distinct_rows(self, rows: pl.LazyFrame, names: list[str]) -> pl.DataFrame:
         return local.count_distinct_rows(rows, names)

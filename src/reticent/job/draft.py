@@ -58,6 +58,7 @@ _WEIGHT_NAME = re.compile(
 MAX_ROWS = 1_000_000  # rows that are looked at
 BATCH_ROWS = 200_000
 MAX_LINE_LETTERS = 120  # of a line that is not one value
+SCHEMA_FILE = "job.schema.json"
 UNEXAMINED_PROPERTIES = (
     "which columns together single people out (`reticent check` measures that), whether values are right, "
     "names inside other texts, and other tables that hold the same people"
@@ -131,6 +132,9 @@ class Draft:
 
     def _head_lines(self) -> list[str]:
         lines = [
+            f"#:schema ./{SCHEMA_FILE}",
+            f"# An editor checks this file by that one; `reticent schema -o {SCHEMA_FILE}` writes it.",
+            "#",
             f"# A draft for {self.rows:,} rows: types are guessed, roles are proposals.  Confirm every line marked CONFIRM;",
             "# nothing is published that you did not declare.",
             *(f"# {line}" for line in wrap(self.sampled, 110)),

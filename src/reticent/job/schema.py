@@ -1,8 +1,11 @@
 """Builds a JSON Schema of the job file, so that an editor completes and checks a job while it is written.
 
-It is made from the fields of the catalogue: names, types, choices, ranges, defaults and what each means. `python -m
-reticent.job.schema` prints it; docs/job.schema.json is that output. `reticent check` tells whether a promise can be
-kept.
+It is made from the fields of the catalogue: names, types, choices, ranges, defaults and what each means. `reticent
+schema` and `python -m reticent.job.schema` print it; docs/job.schema.json is that output. `reticent check` tells
+whether a promise can be kept.
+
+Where a value may have one of several shapes, the schema says by which key or type the shape is chosen (`if`, `then`), so
+that a validator names the key that is wrong instead of all shapes that do not fit.
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ _NUMBER_TEXT_SCHEMA: dict[str, Any] = {
     "type": "string",
     "pattern": r"^\s*[+-]?[0-9.]+([eE][+-]?[0-9]+)?(\s*/\s*[0-9]+)?\s*$",
 }
+SCHEMA_ID = "urn:reticent:job"
 _SCALAR_SCHEMA: dict[str, Any] = {"not": {"type": ["array", "object"]}}  # a date of TOML is of no type of JSON
 
 
@@ -29,25 +33,24 @@ def build_job_schema() -> dict[str, Any]:
     """Build the schema of a job file."""
     fields = catalogue.JOB_TABLES["job"].fields
     column = _build_table_schema(catalogue.JOB_TABLES["column"])
-    promises = [_build_component_schema("model", name, row) for name, row in catalogue.PROMISES.items()]
-    methods = [_build_component_schema("name", name, row) for name, row in catalogue.METHODS.items()]
-    stages = [_build_component_schema("name", name, row) for name, row in catalogue.STAGES.items()]
+    methods = _build_components_schema("name", catalogue.METHODS)
     parts = {
         "source": _build_table_schema(catalogue.JOB_TABLES["source"]),
         "columns": {
             "type": "object",
-            "additionalProperties": {"anyOf": [column["properties"]["role"], column]},
+            "additionalProperties": _choose_by_text(column["properties"]["role"], column),
             "minProperties": 1,
         },
-        "promise": {"type": "array", "items": {"oneOf": promises}},
-        "prepare": {"type": "array", "items": {"oneOf": stages}},
-        "method": {"oneOf": [{"enum": list(catalogue.METHODS)}, *methods]},
+        "promise": {"type": "array", "items": _build_components_schema("model", catalogue.PROMISES)},
+        "prepare": {"type": "array", "items": _build_components_schema("name", catalogue.STAGES)},
+        "method": _choose_by_text({"enum": list(catalogue.METHODS)}, methods),
         "release": _build_table_schema(catalogue.JOB_TABLES["release"]),
         "jointly": build_field_schema(fields["jointly"]),
     }
     properties = {name: {"description": _make_sentence(fields[name].doc)} | part for name, part in parts.items()}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": SCHEMA_ID,
         "title": "A job of reticent: what to publish, what to promise, and by which method",
         **_close_object(properties, _list_required(fields)),
     }
@@ -72,6 +75,35 @@ def _build_table_schema(row: JobTableRow) -> dict[str, Any]:
     """Build the schema of a table of a job: [source], a column, [release]."""
     properties = {name: build_field_schema(field) for name, field in row.fields.items()}
     return {"description": row.doc, **_close_object(properties, _list_required(row.fields))}
+
+
+def _build_components_schema(key: str, rows: Mapping[str, PromiseRow] | Mapping[str, MethodRow]) -> dict[str, Any]:
+    """Build the schema of a promise, method or stage of any name; its name decides which parameters it has.
+
+    All parameters are listed beside the name, with what they mean, because editors complete by that list.
+    """
+    parameters: dict[str, Any] = {}
+    for row in rows.values():
+        for parameter, field in row.fields.items():
+            parameters.setdefault(parameter, {"description": _describe(field)} if field.doc else {})
+    branches = [
+        {
+            "if": {"properties": {key: {"const": name}}, "required": [key]},
+            "then": _build_component_schema(key, name, row),
+        }
+        for name, row in rows.items()
+    ]
+    return {
+        "type": "object",
+        "properties": {key: {"enum": list(rows)}, **parameters},
+        "required": [key],
+        "allOf": branches,
+    }
+
+
+def _choose_by_text(text_schema: Mapping[str, Any], other_schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Build the schema of a value that is a text, or something else."""
+    return {"if": {"type": "string"}, "then": dict(text_schema), "else": dict(other_schema)}
 
 
 def _build_component_schema(key: str, name: str, row: PromiseRow | MethodRow) -> dict[str, Any]:
@@ -115,7 +147,7 @@ def _convert_bound(bound: int | Fraction) -> int | float:
 
 
 def _build_exact_number_schema(field: Field) -> dict[str, Any]:
-    return {"anyOf": [{"type": "number"} | _list_bounds(field), _NUMBER_TEXT_SCHEMA]}
+    return _choose_by_text(_NUMBER_TEXT_SCHEMA, {"type": "number"} | _list_bounds(field))
 
 
 def _build_integer_schema(field: Field) -> dict[str, Any]:
@@ -169,12 +201,23 @@ def _build_variant_schema(field: Field) -> dict[str, Any]:
 
 
 def _build_either_schema(field: Field) -> dict[str, Any]:
-    return {"anyOf": [build_field_schema(alternative) for alternative in field.alternatives]}
+    schemas = [build_field_schema(alternative) for alternative in field.alternatives]
+    texts = [schema for schema in schemas if _describes_texts_only(schema)]
+    others = [schema for schema in schemas if schema.get("type") in ("array", "object", "number", "integer", "boolean")]
+    if len(texts) == len(others) == 1 and len(schemas) == 2:
+        return _choose_by_text(texts[0], others[0])
+    return {"anyOf": schemas}
+
+
+def _describes_texts_only(schema: Mapping[str, Any]) -> bool:
+    if "enum" in schema:
+        return all(isinstance(value, str) for value in schema["enum"])
+    return schema.get("type") == "string"
 
 
 def _build_labels_schema(field: Field) -> dict[str, Any]:
     row = catalogue.JOB_TABLES["labels"]
-    return {"anyOf": [build_field_schema(row.fields["style"]), _build_table_schema(row)]}
+    return _choose_by_text(build_field_schema(row.fields["style"]), _build_table_schema(row))
 
 
 _KIND_SCHEMAS: dict[str, Callable[[Field], dict[str, Any]]] = {

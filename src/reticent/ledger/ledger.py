@@ -116,12 +116,20 @@ class Ledger:
         """
         if rows is None:
             return
-        key = self.ensure_key()
-        if again or self.batch is not None:  # the ledger was asked about all batches together
-            return
+        self.ensure_key()
+        if not again and self.batch is None:  # about batches the ledger was asked together
+            self._refuse_repeats(target, rows)
+
+    def require_batches_not_published(self, again: bool) -> None:
+        """Refuse the rows of all new batches together, as `require_not_published` does those of one release."""
+        self.ensure_key()
+        if not again and self.batch is not None:
+            self._refuse_repeats(self.batch.target, self.batch.all_rows)
+
+    def _refuse_repeats(self, target: Path, rows: CountedRows) -> None:
         if first := find_legacy_entries(read_legacy_entries(resolve_owner_folder(target) / LEDGER_FILE), rows.source):
             raise _make_repeat_error("This source was published before", first)
-        require_no_repeats(self.select_repeats(rows.hash_values(key), self.read_entries()))
+        require_no_repeats(self.find_repeats(rows))
 
     def find_repeats(self, rows: CountedRows) -> list[RepeatedRelease]:
         """Find the earlier releases of the same people, oldest first."""
@@ -149,10 +157,21 @@ class Ledger:
             for other_entry in entries
             if publication is None or other_entry.get("publication") != publication
         ]
-        marks = dict.fromkeys(mark for entry in others for mark in _list_marks(entry))
+        marks = dict.fromkeys(mark for entry in others for mark in self._list_marks(entry))
         table.shares.update({mark: self._measure_share(table, mark) for mark in marks if mark not in table.shares})
-        repeats = [RepeatedRelease(entry, max(table.shares[mark] for mark in _list_marks(entry))) for entry in others]
+        repeats = [
+            RepeatedRelease(entry, max(table.shares[mark] for mark in self._list_marks(entry))) for entry in others
+        ]
         return [repeat for repeat in repeats if repeat.share]
+
+    def _list_marks(self, entry: Mapping[str, Any]) -> list[str]:
+        """List the marks of an entry's rows: their own, and that of all batches together.
+
+        Where batches are added to earlier ones, these count with their own rows: an earlier run that was interrupted
+        or could not publish a batch did not publish all of its rows.
+        """
+        is_continued = self.batch is not None and entry["folder"] == str(self.batch.target.resolve())
+        return [entry["content"], *([entry["whole"]] if "whole" in entry and not is_continued else [])]
 
     def _measure_share(self, table: HashedRows, mark: str) -> float:
         """Return the share of rows that a table has in common with an earlier one, 0 if it is no repeat of it."""
@@ -219,8 +238,3 @@ def _make_repeat_error(what: str, entries: Sequence[Mapping[str, Any]], similari
         why=f"{similarity}Two releases of the same people can be joined: together they promise less than each alone.",
         attempt="--again (again=True) if you accept that.",
     )
-
-
-def _list_marks(entry: Mapping[str, Any]) -> list[str]:
-    """List the marks of an entry's rows: their own, and that of all batches together."""
-    return [entry["content"], *([entry["whole"]] if "whole" in entry else [])]

@@ -69,6 +69,7 @@ class PartitionedTable:
         scanned = scan_table(engine, job, frame, context)
         columns = scanned.columns
         keys = [*find_columns_with_role(columns, Role.QUASI), *find_columns_with_role(columns, Role.SENSITIVE)]
+        context.progress("counting")
         combinations = engine.count_combinations(scanned.rows, keys, context.make_temp_dir() / "combinations")
         marginals = counting.count_marginals(combinations, keys)
         codes = marginals.build_codings(columns)

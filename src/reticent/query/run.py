@@ -21,15 +21,21 @@ import polars as pl
 from reticent.data.database import (
     expand_environment,
     import_driver,
-    is_unreachable,
     open_duckdb_readonly,
     open_sqlite_readonly,
     parse_database_path,
     parse_scheme,
+    quote_table,
+)
+from reticent.data.database_errors import (
+    DatabaseFault,
+    classify_database_error,
+    is_interruption,
+    translate_reading_error,
 )
 from reticent.data.parsing import parse_dtype
 from reticent.data.text_formats import parse_stated
-from reticent.errors import RequestError, ReticentError, SourceError, SourceUnreachable, pluralize, quote_list
+from reticent.errors import RequestError, ReticentError, SourceUnreachable, pluralize, quote_list
 from reticent.estimate.answer import CONFIDENCE_LEVEL, NO_ANSWER, Answer
 from reticent.estimate.condition import join_conditions, list_atoms
 from reticent.estimate.published_rows import PublishedRows
@@ -149,15 +155,18 @@ def ask_database(manifest: Manifest, text: str, url: str, table: str) -> Answer 
     """Answer a question from the tables NAME_quasi, NAME_sensitive and NAME_bounds of a database."""
     sql = compile_sql(manifest, text, parse_scheme(url), table)
     try:
+        _require_single_release(url, table)
         names, rows = _run_sql(url, sql)
     except (ReticentError, ImportError):
         raise
     except Exception as error:
-        error_class = SourceUnreachable if is_unreachable(error) else SourceError
-        raise error_class(
-            f"{redact(url)} does not answer: {type(error).__name__}.",
-            attempt=f"`reticent export` to it first, with --table {table}.",
-        ) from None
+        if is_interruption(error):
+            raise KeyboardInterrupt from None
+        translated = translate_reading_error(error, redact(url))
+        if classify_database_error(error).fault in (DatabaseFault.NO_TABLE, DatabaseFault.NO_SCHEMA):
+            advice = f"`reticent export` to it first, with --table {table}."
+            translated = type(translated)(translated.what, why=translated.why, attempt=advice)
+        raise translated from None
     question = parse_question(text, manifest)
     answers = [_make_answer(dict(zip(names, row, strict=True)), question.by) for row in rows]
     if not question.by:
@@ -263,6 +272,17 @@ def _is_nobody(row_count: Answer) -> bool:
     """Tell whether a group certainly has no rows: SQL has no line for such a group."""
     is_certain = row_count.rest and row_count.estimate == 0 and row_count.std_error == 0 and row_count.published is None
     return row_count.upper == 0 or is_certain
+
+
+def _require_single_release(url: str, table: str) -> None:
+    """Refuse tables that several releases share: their groups are numbered alike, and each has its own manifest."""
+    columns, _ = _run_sql(url, f"SELECT * FROM {quote_table(f'{table}_manifest')} LIMIT 0")
+    if columns != ["manifest"]:
+        raise RequestError(
+            f"The tables {table!r} hold several releases, told apart by the column {columns[0]!r}.",
+            why="Groups are numbered within a release, and each is asked by its own manifest.",
+            attempt="`reticent query` on each release's folder, or `reticent export` without --append.",
+        )
 
 
 def _run_sql(url: str, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:

@@ -20,18 +20,15 @@ import polars as pl
 from reticent.data.database import (
     expand_environment,
     import_driver,
-    is_unreachable,
     parse_database_path,
     parse_scheme,
     quote_table,
 )
+from reticent.data.database_errors import is_interruption, translate_writing_error
 from reticent.errors import (
-    DiskError,
-    OutputExists,
     RequestError,
     ReticentError,
     SourceError,
-    SourceUnreachable,
     pluralize,
     quote_list,
 )
@@ -140,9 +137,9 @@ def export_tables(
     except (ReticentError, ImportError):
         raise
     except Exception as error:
-        if isinstance(error, RuntimeError) and "interrupt" in str(error).lower():  # DuckDB's word for a signal
+        if is_interruption(error):
             raise KeyboardInterrupt from None
-        raise _translate_database_error(error, redact(url)) from None
+        raise translate_writing_error(error, redact(url), table) from None
     return list(names)
 
 
@@ -162,6 +159,53 @@ def find_new_file(url: str) -> Path | None:
 
 def quote_column_name(column: str) -> str:
     return '"' + column.replace('"', '""') + '"'
+
+
+def list_text_columns(table: ExportTable) -> list[str]:
+    """List columns without a type in SQLite: dates and times, decimals, and whole numbers if some are beyond 2^63."""
+    schema = table.empty.schema
+    unsigned = {name for name, dtype in schema.items() if dtype == pl.UInt64}
+    too_large: set[str] = set()
+    for piece in table.pieces() if unsigned else ():
+        too_large |= {name for name in unsigned - too_large if (piece[name] >= 1 << 63).any()}
+    return [name for name, dtype in schema.items() if dtype.is_temporal() or dtype.is_decimal() or name in too_large]
+
+
+def choose_affinity(dtype: pl.DataType) -> str:
+    if dtype.is_integer():
+        return "INTEGER"
+    return _AFFINITIES.get(dtype.base_type(), "TEXT")
+
+
+def require_checkpointed(path: Path | None) -> None:
+    """Refuse a new DuckDB file whose log was not written into it: closing tells no error."""
+    if path is not None and path.with_name(path.name + ".wal").exists():
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+
+class ArrowStream:
+    """A table's rows as an Arrow stream; an error while they are read is raised afterwards, not in Arrow's words."""
+
+    def __init__(self, table: ExportTable):
+        self._table = table
+        self._failed: BaseException | None = None
+
+    def reader(self) -> Any:
+        import pyarrow as pa
+
+        return pa.RecordBatchReader.from_batches(self._table.empty.to_arrow().schema, self._batches())
+
+    def _batches(self) -> Iterator[Any]:
+        try:
+            for piece in self._table.pieces():
+                yield from piece.rechunk().to_arrow().to_batches()
+        except BaseException as error:
+            self._failed = error
+            raise
+
+    def raise_error(self) -> None:
+        if self._failed is not None and not isinstance(self._failed, GeneratorExit):
+            raise self._failed from None
 
 
 def _open_export_table(folder: Path, manifest: Manifest, name: str, *, bounds: bool) -> ExportTable:
@@ -218,9 +262,9 @@ def _write_sqlite(
         connection.execute("BEGIN")
         try:
             for name, table in tables.items():
-                texts = pl.col(_list_text_columns(table)).cast(pl.String)
+                texts = pl.col(list_text_columns(table)).cast(pl.String)
                 schema = table.empty.with_columns(texts).schema
-                columns = ", ".join(f"{quote_column_name(c)} {_choose_affinity(t)}" for c, t in schema.items())
+                columns = ", ".join(f"{quote_column_name(c)} {choose_affinity(t)}" for c, t in schema.items())
                 connection.execute(f"CREATE TABLE {quote_table(name)} ({columns})")
                 marks = ", ".join("?" * len(schema))
                 for piece in table.pieces():
@@ -246,7 +290,7 @@ def _write_duckdb(
     with duckdb.connect(str(path or parse_database_path(url, must_exist=False))) as connection:
         connection.begin()
         for name, table in tables.items():
-            rows = _ArrowStream(table)
+            rows = ArrowStream(table)
             connection.register(READ_RELATION, rows.reader())
             try:  # in one statement: what several insert, DuckDB holds until they are committed
                 connection.execute(f"CREATE TABLE {quote_table(name)} AS SELECT * FROM {READ_RELATION}")
@@ -256,85 +300,4 @@ def _write_duckdb(
         connection.commit()
         if path is not None:  # a new file is moved alone: what its log holds must be in it, and closing tells no error
             connection.execute("CHECKPOINT")
-    if path is not None and path.with_name(path.name + ".wal").exists():
-        raise OSError(errno.EIO, os.strerror(errno.EIO))
-
-
-def _translate_database_error(error: Exception, address: str) -> ReticentError:
-    """Translate an error of a database, or of the disk it is on, into one of ours."""
-    if _is_disk_error(error):
-        return DiskError(
-            f"{address} cannot be written: the disk is full, read-only or broken.",
-            why="Nothing was written.",
-            attempt="more room, or another disk.",
-        )
-    if is_unreachable(error):
-        return SourceUnreachable(
-            f"{address} does not answer, has no such database or refuses access.",
-            why="Nothing was written.",
-            attempt="the same address in the database's own client.",
-        )
-    if "exist" in str(error).lower():
-        return OutputExists(
-            f"{address} has a table of that name, or has no such schema.",
-            why="An existing table is never replaced.",
-            attempt="another name.",
-        )
-    return SourceError(
-        f"Writing to {address} failed: {type(error).__name__}.",
-        why="Nothing was written.",
-        attempt="a database file that can be written, and a name that its client accepts.",
-    )
-
-
-def _list_text_columns(table: ExportTable) -> list[str]:
-    """List columns without a type in SQLite: dates and times, decimals, and whole numbers if some are beyond 2^63."""
-    schema = table.empty.schema
-    unsigned = {name for name, dtype in schema.items() if dtype == pl.UInt64}
-    too_large: set[str] = set()
-    for piece in table.pieces() if unsigned else ():
-        too_large |= {name for name in unsigned - too_large if (piece[name] >= 1 << 63).any()}
-    return [name for name, dtype in schema.items() if dtype.is_temporal() or dtype.is_decimal() or name in too_large]
-
-
-def _choose_affinity(dtype: pl.DataType) -> str:
-    if dtype.is_integer():
-        return "INTEGER"
-    return _AFFINITIES.get(dtype.base_type(), "TEXT")
-
-
-class _ArrowStream:
-    """A table's rows as an Arrow stream; an error while they are read is raised afterwards, not in Arrow's words."""
-
-    def __init__(self, table: ExportTable):
-        self._table = table
-        self._failed: BaseException | None = None
-
-    def reader(self) -> Any:
-        import pyarrow as pa
-
-        return pa.RecordBatchReader.from_batches(self._table.empty.to_arrow().schema, self._batches())
-
-    def _batches(self) -> Iterator[Any]:
-        try:
-            for piece in self._table.pieces():
-                yield from piece.rechunk().to_arrow().to_batches()
-        except BaseException as error:
-            self._failed = error
-            raise
-
-    def raise_error(self) -> None:
-        if self._failed is not None and not isinstance(self._failed, GeneratorExit):
-            raise self._failed from None
-
-
-def _is_disk_error(error: Exception) -> bool:
-    """Tell whether the disk failed: SQLite numbers such errors (read-only, failed, full, cannot be opened), DuckDB has a class for them."""
-    number = getattr(error, "sqlite_errorcode", None)
-    if number is not None:
-        return number & 0xFF in (8, 10, 13, 14)
-    return isinstance(error, OSError) or type(error).__name__ in (
-        "IOException",
-        "FatalException",
-        "TransactionException",
-    )
+    require_checkpointed(path)

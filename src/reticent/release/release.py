@@ -254,20 +254,51 @@ class Release:
                 self._publication = commit(staged, target, publication, book, force=force, again=again)
         return target
 
-    @validate_arguments(url=text, table=text, bounds=flag)
-    def to_database(self, url: str, table: str, *, bounds: bool = False) -> list[str]:
+    @validate_arguments(
+        url=text,
+        table=text,
+        bounds=flag,
+        append=flag,
+        batch=optional(text),
+        batch_column=text,
+        replace_batch=flag,
+    )
+    def to_database(
+        self,
+        url: str,
+        table: str,
+        *,
+        bounds: bool = False,
+        append: bool = False,
+        batch: str | None = None,
+        batch_column: str = "batch",
+        replace_batch: bool = False,
+    ) -> list[str]:
         """Write the release as tables of a database (PostgreSQL, SQLite, DuckDB) and its manifest beside them.
 
-        With `bounds`, the table that people are in has typed lower and upper ends too, as `frame(bounds=True)`.
+        With `bounds`, the table that people are in has typed lower and upper ends too, as `frame(bounds=True)`. With
+        `append`, several releases share the tables: each row says in `batch_column` of which `batch` it is (by default
+        the folder's name); a batch that is there already is refused, or replaced with `replace_batch`.
         """
         from reticent.release.export import export_tables, find_new_file, open_export_tables
+        from reticent.release.export_append import append_tables
 
+        if not append and (batch is not None or replace_batch):
+            raise RequestError("A batch is that of tables that several releases share.", attempt="append=True.")
         frames = open_export_tables(self.folder, self.manifest, bounds=bounds)
         manifest = (self.folder / bundle.MANIFEST_FILE).read_text(encoding="utf-8")
+
+        def write_tables(path: Path | None) -> list[str]:
+            if not append:
+                return export_tables(frames, manifest, url, table, path)
+            name = Path(self.folder).resolve().name if batch is None else batch
+            options: dict[str, Any] = {"batch": name, "batch_column": batch_column, "replace_batch": replace_batch}
+            return append_tables(frames, manifest, url, table, **options, path=path)
+
         if (path := find_new_file(url)) is None:
-            return export_tables(frames, manifest, url, table)
+            return write_tables(None)
         with staging.stage_file(path, only_new=True) as staged:
-            return export_tables(frames, manifest, url, table, staged)
+            return write_tables(staged)
 
     def _repr_html_(self) -> str:
         return html_repr.render_release(self)
