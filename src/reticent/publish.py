@@ -121,7 +121,7 @@ def publish(
                     *table.notices,
                     *collect_notices(job, plan.cells),
                     *lone_people,
-                    *plan.describe_wider_labels(),
+                    *plan.describe_wider_labels(audit.utility),
                 ),
                 composition_check=partial(check_composition, job, frame, rows, loaded_engine.distributed),
                 witness=witness,

@@ -41,7 +41,7 @@ LAYERS = {
     "ledger": "data format",
     "release": "data estimate format labels",  # the reader of each kind
     "models": "data kernels",
-    "recipe": "data format kernels models release",
+    "recipe": "data format kernels labels models release",
     "methods": "data kernels models recipe",
     "engines": "data format kernels ledger recipe",  # of the ledger, where Spark's own folders are staged
     "utility": "data estimate format kernels labels release",
@@ -55,14 +55,14 @@ LAYERS = {
     "preconditions": "data job methods registry",
     "composition_check": "attacks job ledger release.release",  # joins a release with earlier ones before it is committed
     "job_table": "data engines job preconditions registry",  # a job's table, read and counted by an engine
-    "partitioned": "audit data engines format job job_table ledger methods models preconditions recipe registry release",
+    "partitioned": "audit data engines format job job_table labels ledger methods models preconditions recipe registry release",
     "planning": "attacks audit data engines format job job_table labels ledger methods preconditions recipe registry utility",
-    "tables": "audit data engines job job_table ledger methods planning recipe release",
+    "tables": "audit data engines job job_table labels ledger methods planning recipe release",
     "publish": "audit composition_check data engines format job job_table ledger methods partitioned preconditions "
     "registry release release.release tables",
     "batches": "data format job ledger preconditions publish release.release",
     "calibrate": "attacks methods",
-    "loss_explanation": "data job models recipe registry",
+    "loss_explanation": "data job labels models registry",
     "check": "data engines evaluation job job_table ledger loss_explanation methods models planning preconditions recipe registry",
     "report": "attacks audit charts data format labels ledger release release.release utility",
     "compare": "attacks audit charts data evaluation job job_table labels planning preconditions publish registry release.release report utility",

@@ -53,6 +53,7 @@ from reticent.data.columns import LabelOptions, Role
 from reticent.data.label_grammar import ANY_LABEL, parse_label
 from reticent.errors import BundleDamaged, InternalError, pluralize
 from reticent.format.manifest import ColumnEntry
+from reticent.labels.label_loss import ColumnLabels, ColumnLoss, read_column_labels
 from reticent.labels.scale import make_scale
 from reticent.utility import loss
 
@@ -133,7 +134,7 @@ def measure_utility(
 
 def measure_column_loss(
     subject: Subject, entry: ColumnEntry, distinct: pl.Series, rows: np.ndarray
-) -> loss.ColumnLoss | str:
+) -> ColumnLoss | str:
     """Measure what a column's labels lose.
 
     A release whose labels cannot be read is damaged; for a table of another tool, return a sentence that its loss is
@@ -143,8 +144,7 @@ def measure_column_loss(
     if subject.foreign and entry.type == "categorical" and entry.hierarchy is None:
         return f"No hierarchy of {entry.name!r} is given: how much its labels lose is not known, nor is the whole loss."
     try:
-        lines = make_scale(entry, texts, foreign=subject.foreign)
-        column_loss = loss.ColumnLabels(entry.name, lines, lines.read(texts), rows).measure_loss()
+        column_loss = _read_labels(subject, entry, texts, rows).measure_loss()
     except (ValueError, RecursionError):  # Unreadable, or quoted and no JSON
         if not subject.foreign:
             raise BundleDamaged(f"Column {entry.name!r} holds labels that its schema does not explain.") from None
@@ -156,9 +156,7 @@ def measure_column_loss(
     return column_loss
 
 
-def combine_column_losses(
-    subject: Subject, columns: Sequence[loss.ColumnLoss], sizes: loss.GroupSizes
-) -> dict[str, Any]:
+def combine_column_losses(subject: Subject, columns: Sequence[ColumnLoss], sizes: loss.GroupSizes) -> dict[str, Any]:
     """Combine the loss of all columns; it is not known where that of a column is not."""
     k = max((int(parse_parameter(p.parameters["k"])) for p in subject.promises if "k" in p.parameters), default=1)
     measures = loss.compute_loss_measures(columns, sizes, withheld=subject.withheld, k=k, weights=subject.weights)
@@ -195,6 +193,14 @@ def _read_rows(subject: Subject, each_row: bool) -> tuple[pl.DataFrame, np.ndarr
     if subject.manifest is None or subject.path is None:
         raise InternalError("There is neither a table nor a folder to recount.")
     return read_data_rows(subject, subject.manifest, subject.path, each_row=each_row)
+
+
+def _read_labels(subject: Subject, entry: ColumnEntry, texts: list[str | None], rows: np.ndarray) -> ColumnLabels:
+    """Read a column's labels; those of another tool one by one, as it may have written them."""
+    if not subject.foreign:
+        return read_column_labels(entry, texts, rows)
+    scale = make_scale(entry, texts, foreign=True)
+    return ColumnLabels(entry.name, scale, scale.read(texts), rows)
 
 
 def _count_sensitive_columns(subject: Subject, frame: pl.DataFrame, groups: PublishedGroups) -> list[SensitiveColumn]:

@@ -32,6 +32,7 @@ from reticent.errors import BundleDamaged, pluralize
 from reticent.format.manifest import ColumnEntry, Manifest, find_domain_declaration
 from reticent.labels.cover import rebuild_hierarchy
 from reticent.labels.crucial_tuple import LabelledColumn, find_crucial_rows, read_column, read_distinct_labels
+from reticent.labels.label_loss import ColumnLabels, make_tree_labels
 from reticent.labels.scale import LeafExtents, TreeScale
 from reticent.release.kind import read_tables
 from reticent.utility import loss
@@ -126,18 +127,6 @@ class SampledAuditor:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class FlatLabels(loss.ColumnLabels):
-    """Categories without a hierarchy: a label of several values has the root for its ancestor, and loses all."""
-
-    def loss(self) -> float:
-        assert isinstance(self.extents, LeafExtents)
-        return self.mean(self.extents.several)
-
-    def height(self) -> float:
-        return self.loss()
-
-
 def _read_group_sizes(manifest: Manifest, frame: pl.DataFrame) -> np.ndarray:
     """Read the size of each row's group; none may be smaller than k allows."""
     min_rows = manifest.own["k"] * manifest.rows_per_person
@@ -181,11 +170,11 @@ def _measure_achieved(subject: Subject, sampling: SamplingParameters) -> dict[st
     return measures
 
 
-def _make_labels(column: LabelledColumn, sizes: np.ndarray) -> loss.ColumnLabels:
+def _make_labels(column: LabelledColumn, sizes: np.ndarray) -> ColumnLabels:
     rows = np.bincount(column.label, weights=sizes, minlength=len(column.extents)).astype(np.int64)
-    if isinstance(column.scale, TreeScale) and column.scale.hierarchy.height == 1:
-        return FlatLabels(column.entry.name, column.scale, column.extents, rows)
-    return loss.ColumnLabels(column.entry.name, column.scale, column.extents, rows)
+    if isinstance(column.scale, TreeScale) and isinstance(column.extents, LeafExtents):
+        return make_tree_labels(column.entry.name, column.scale, column.extents, rows)
+    return ColumnLabels(column.entry.name, column.scale, column.extents, rows)
 
 
 def _replace_nan(series: pl.Series) -> pl.Series:
