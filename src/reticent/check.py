@@ -33,6 +33,7 @@ from reticent.job.job import Job
 from reticent.job_table import load_populations, read_and_count
 from reticent.ledger.staging import make_temp_dirs
 from reticent.loss_explanation import LossExplanation, PromiseTrials, explain_loss
+from reticent.loss_limit import is_within_limit
 from reticent.methods.base import Method
 from reticent.methods.recipe_planning import (
     count_lone_people,
@@ -41,7 +42,11 @@ from reticent.methods.recipe_planning import (
 )
 from reticent.models.promise import CandidateGroups, Promises
 from reticent.planning import plan_recipe
-from reticent.preconditions import require_promises_supported, require_whole_table_engine
+from reticent.preconditions import (
+    require_loss_limit_supported,
+    require_promises_supported,
+    require_whole_table_engine,
+)
 from reticent.progress import ProgressCallback, ProgressEvent
 from reticent.randomness import Random
 from reticent.recipe.kind import Writer
@@ -80,6 +85,7 @@ class PlanSummary:
     why: str = ""
     alone: int | None = None  # people whose group has one row; None where rows are in no groups
     ail_by_column: Mapping[str, float] = field(default_factory=dict)
+    within_limit: bool | None = None  # whether the loss is at most `loss_at_most`; None where the job sets no limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +110,11 @@ class CheckResult:
         """Whether the job's own method reaches the promise; None if there was no time to plan by it."""
         return self.methods[0].reachable
 
+    @property
+    def within_limit(self) -> bool | None:
+        """Whether the loss by the job's own method is within `loss_at_most`; None if it sets no limit, or there is no plan."""
+        return self.methods[0].within_limit
+
     def _repr_html_(self) -> str:
         return html_repr.render_check(self)
 
@@ -115,6 +126,7 @@ class CheckResult:
         ]
         return {
             "reachable": self.reachable,
+            "within_limit": self.within_limit,
             "method": self.methods[0].method,
             **asdict(self),
             "carried": [column.to_dict() for column in self.carried],
@@ -436,6 +448,7 @@ def _plan_candidate(
 ) -> PlannedCells:
     """Plan a candidate on cells; return the recipe and its writer."""
     assert candidate.job is not None
+    require_loss_limit_supported(candidate.job)
     planned = plan_recipe(
         candidate.job, cells, columns, Random.from_optional_seed(seed), progress=progress, watch=watch
     )
@@ -482,7 +495,9 @@ def _summarize_plan(candidate: Candidate, planned: PlannedCells) -> PlanSummary:
     _, writer = planned
     figures = writer.summarize_plan(getattr(candidate.job.method, "weights", None))
     alone = count_lone_people(writer.recipe) if writer.generalizes else None
-    return PlanSummary(candidate.method, True, withheld=writer.recipe.withheld, alone=alone, **figures)
+    within_limit = is_within_limit(candidate.job, figures.get("ail"))
+    withheld = writer.recipe.withheld
+    return PlanSummary(candidate.method, True, withheld=withheld, alone=alone, within_limit=within_limit, **figures)
 
 
 SUMMARY: Metric[PlannedCells] = Metric("summary", _summarize_plan)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 def require_promises_supported(job: Job) -> None:
     """Refuse a promise that the method cannot keep, and name the methods that can."""
     require_withholding_supported(job)
+    require_loss_limit_supported(job)
     if job.prepare and not getattr(job.method, "prepares", True):
         raise JobError(
             f"{job.method.name} takes no preparing stage: it publishes generalized values and fakes, and what a stage promises of "
@@ -148,6 +149,17 @@ def require_withholding_supported(job: Job) -> None:
             "suppress_at_most and a preparing stage both withhold rows, and the stage's promise is about those it chose.",
             attempt="one of them.",
         )
+
+
+def require_loss_limit_supported(job: Job) -> None:
+    """Refuse `loss_at_most` for a kind that publishes quasi-identifiers as they are: it has no labels to lose by."""
+    if job.release.loss_at_most is None or getattr(registry.load_writer(job.method.kind), "labelled", False):
+        return
+    raise JobError(
+        f"loss_at_most is about labels; {job.method.name} publishes quasi-identifiers as they are.",
+        why="What it loses is the sensitive value or the link to it, and the audit says how much.",
+        attempt="leaving loss_at_most out, or a method that generalizes.",
+    )
 
 
 def require_one_sensitive_column(job: Job, sensitive: list[str]) -> None:

@@ -50,6 +50,7 @@ LAYERS = {
     "release.release": "audit data estimate format ledger query release",  # the class Release and open()
     "job": "data models registry",
     "evaluation": "data job",
+    "loss_limit": "job labels",  # loss_at_most of a job
     # An adversary knows the method.
     "attacks": "data estimate format kernels labels ledger methods models recipe registry release release.release",
     "preconditions": "data job methods registry",
@@ -58,12 +59,12 @@ LAYERS = {
     "partitioned": "audit data engines format job job_table labels ledger methods models preconditions recipe registry release",
     "planning": "attacks audit data engines format job job_table labels ledger methods preconditions recipe registry utility",
     "tables": "audit data engines job job_table labels ledger methods planning recipe release",
-    "publish": "audit composition_check data engines format job job_table ledger methods partitioned preconditions "
+    "publish": "audit composition_check data engines format job job_table labels ledger loss_limit methods partitioned preconditions "
     "registry release release.release tables",
     "batches": "data format job ledger preconditions publish release.release",
     "calibrate": "attacks methods",
     "loss_explanation": "data job labels models registry",
-    "check": "data engines evaluation job job_table ledger loss_explanation methods models planning preconditions recipe registry",
+    "check": "data engines evaluation job job_table ledger loss_explanation loss_limit methods models planning preconditions recipe registry",
     "report": "attacks audit charts data format labels ledger release release.release utility",
     "compare": "attacks audit charts data evaluation job job_table labels planning preconditions publish registry release.release report utility",
     "sklearn": "data format job labels methods planning",

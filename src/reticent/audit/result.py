@@ -17,6 +17,7 @@ from typing import Any
 from reticent import catalogue, html_repr
 from reticent.audit.groups import Evidence
 from reticent.audit.provenance import Identity, PageCheck
+from reticent.audit.remainder import Remainder, describe_remainder
 from reticent.audit.risk import Risk
 from reticent.errors import BundleDamaged, InternalError
 from reticent.format.manifest import ComponentEntry
@@ -110,6 +111,11 @@ class Audit:
         return "kept" if self.kept else "undecided"
 
     @property
+    def remainder(self) -> Remainder:
+        """What is left of the source: how much of its quasi-identifiers a row keeps, and a sentence."""
+        return describe_remainder(self.kind, self.rows, self.withheld, self.utility)
+
+    @property
     def achieved(self) -> dict[str, Any]:
         return convert_to_plain(self.exact)
 
@@ -121,6 +127,7 @@ class Audit:
             "withheld": self.withheld,
             "kept": self.kept,
             "verdict": self.verdict,
+            "left": self.remainder.to_dict(),
             "promises": [_describe_verdict(verdict) for verdict in self.promises],
             "achieved": self.achieved,
             "utility": convert_to_plain(self.utility),
@@ -150,6 +157,7 @@ class Audit:
         withheld = "an unknown number" if self.withheld is None else f"{self.withheld:,}"
         lines = [
             f"{self.rows:,} rows in {self.groups:,} groups, {withheld} withheld: {VERDICT_WORDS[self.verdict]}",
+            self.remainder.sentence,
             "",
         ]
         lines += [_format_verdict(verdict) for verdict in self.promises]

@@ -76,7 +76,7 @@ class SampledAuditor:
             sizes=sizes,
             sensitive=[],
             measures=achieved,
-            utility={**utility, "retention": sampling.p},
+            utility={**utility, "retention": sampling.p, "published_share": len(frame) / int(sizes.sum())},
             sampling=sampling,
             explained=frozenset(manifest.own["domain"]),
             labelled=False,

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import fsum
+from math import floor, fsum
 from typing import Any
 
 import numpy as np
@@ -109,6 +109,12 @@ def compute_ail(loss: Mapping[str, float], weights: Mapping[str, Any] | None = N
     """Compute equation 4's weighted mean over the columns; None without any."""
     share = {name: float(parse_fraction((weights or {}).get(name, 1))) for name in loss}
     return fsum(share[name] * loss[name] for name in loss) / fsum(share.values()) if loss else None
+
+
+def format_kept_share(share: float) -> str:
+    """Format a share that is kept, rounded down; a little more than nothing is not called nothing."""
+    percent = floor(share * 100)
+    return "less than 1 %" if share > 0 and percent == 0 else f"{percent} %"
 
 
 def find_starred_columns(by_column: Mapping[str, float]) -> tuple[str, ...]:

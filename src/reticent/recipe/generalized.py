@@ -41,6 +41,7 @@ class GeneralizedWriter:
     columns: Mapping[str, Column]
     kind: ClassVar[str] = "generalized"
     generalizes: ClassVar[bool] = True
+    labelled: ClassVar[bool] = True
     several_sensitive: ClassVar[bool] = True
     place: ClassVar[None] = None
 

@@ -134,7 +134,7 @@ def build_group_labels(recipe: Recipe) -> GroupLabels:
     for column_index, domain in enumerate(recipe.cells.quasi):
         if column_index in recipe.padded:
             labels, of_group = _number_distinct(recipe.padded[column_index].labels, np.arange(recipe.groups))
-        elif isinstance(domain, TreeDomain) and (domain.style or recipe.labels) == "sets":
+        elif _prints_sets(domain, recipe):
             labels, of_group = _label_sets(groups, domain, codes[:, column_index])
         else:
             labels, of_group = _label_spans(domain, *find_spans(groups, codes[:, column_index]))
@@ -377,6 +377,12 @@ def _narrow_to_published(recipe: Recipe) -> Recipe:
             if first <= last and (first, last) != (0, len(domain.texts) - 1):
                 quasi[column_index] = narrow_labels(domain, first, last)
     return replace(recipe, cells=replace(recipe.cells, quasi=tuple(quasi)))
+
+
+def _prints_sets(domain: Domain, recipe: Recipe) -> bool:
+    """Tell whether a column prints exact sets: one of categories. Numbers and dates print bands or ranges, by which they are read."""
+    is_categorical = isinstance(domain, TreeDomain) and not isinstance(domain, BandDomain)
+    return is_categorical and (getattr(domain, "style", None) or recipe.labels) == "sets"
 
 
 def _number_distinct(labels: list[str | None], of_group: np.ndarray) -> tuple[list[str | None], np.ndarray]:

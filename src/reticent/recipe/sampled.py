@@ -41,6 +41,7 @@ class SampledWriter:
     columns: Mapping[str, Column]
     kind: ClassVar[str] = "sampled"
     generalizes: ClassVar[bool] = False  # withholding rows to lose less would depend on who is sensitive
+    labelled: ClassVar[bool] = True
     lists_values: ClassVar[bool] = True
     several_sensitive: ClassVar[bool] = False
     place: ClassVar[None] = None
