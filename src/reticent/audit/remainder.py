@@ -2,13 +2,8 @@
 
 What a row keeps is 1 - AIL, the loss of a release (`labels.label_loss`), in every kind: labels of quasi-identifiers lose
 what they cover beyond one value, and a withheld row is lost whole. Kinds that publish quasi-identifiers as they are lose
-none of them; what they lose instead, the link to the sensitive value or that value itself, the sentence says in words,
-with the chance that the audit measures:
-
-    anatomized    the chance that a value drawn from a row's group is not the row's own (RCE of Xiao & Tao 2006)
-    transformed   which value of its group a row has, and the share of fakes among them
-    perturbed     the chance that a row shows its own value (retention)
-    sampled       loses by labels, publishes one row of each group, and redraws its value
+none of them. What a kind loses of sensitive values, the link to a row or the value itself, its auditor says in words
+(`describe_sensitive_loss`), with the chance that the audit measures.
 
 Shares that are kept are rounded down, shares that are lost up: against the publisher.
 """
@@ -20,10 +15,8 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
-from reticent.errors import pluralize, quote_list
+from reticent.errors import quote_list
 from reticent.labels.label_loss import find_starred_columns, format_kept_share
-
-EXACT_KINDS = ("anatomized", "perturbed", "transformed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,25 +33,33 @@ class Remainder:
         return {"row_keeps": self.row_keeps, "starred": list(self.starred), "says": self.sentence}
 
 
-def describe_remainder(kind: str, rows: int, withheld: int | None, utility: Mapping[str, Any]) -> Remainder:
-    """Describe what is left in a release of this kind, by the audit's counts and measures."""
-    if kind in EXACT_KINDS:
-        return _describe_exact_kind(kind, rows, withheld or 0, utility)
+def describe_remainder(
+    rows: int, withheld: int | None, utility: Mapping[str, Any], sensitive_loss: str | None = None
+) -> Remainder:
+    """Describe what is left, by the audit's counts and measures.
+
+    `sensitive_loss` is the kind's own sentence on sensitive values; None where rows keep theirs. A kind that has it and
+    measures no loss of labels publishes quasi-identifiers as they are.
+    """
+    if "ail" not in utility and sensitive_loss is not None:
+        return _describe_exact_rows(rows, withheld or 0, sensitive_loss)
     by_column = utility.get("ail_by_column") or {}
     loss = utility.get("ail")
     starred = find_starred_columns(by_column)
     if loss is None:
-        why = "the loss of a column is not known (see the notes)" if by_column or rows else "it has none"
-        return Remainder(None, starred, f"How much a row keeps of its quasi-identifiers is not known: {why}.")
+        return Remainder(None, starred, "How much a row keeps of its quasi-identifiers is not known (see the notes).")
     keeps = 1 - loss
     sentences = [_describe_labels(len(by_column), starred, keeps)]
-    if kind == "sampled":
-        sentences += _describe_sample(rows, utility)
-    elif withheld:
+    if withheld:
         sentences.append(_describe_withheld(rows, withheld))
     elif withheld is None:
         sentences.append("Rows that were withheld are not counted: how many there are is not known.")
+    if sensitive_loss is not None:
+        sentences.append(sensitive_loss)
     return Remainder(keeps, starred, " ".join(sentences))
+
+
+LOST_LINK = "Lost is the link to the sensitive value: a row has one of those that its group lists"
 
 
 def format_lost_share(share: float) -> str:
@@ -82,34 +83,8 @@ def _describe_withheld(rows: int, withheld: int) -> str:
     return f"{withheld:,} of {rows + withheld:,} rows were withheld and count as lost whole."
 
 
-def _describe_sample(rows: int, utility: Mapping[str, Any]) -> list[str]:
-    published = f"One row of each group is published: {pluralize(rows, 'row')}"
-    if (share := utility.get("published_share")) is not None:
-        published += f", {format_kept_share(float(share))} of them all"
-    return [
-        f"{published}; its sensitive value is its own with a chance of {format_kept_share(_get_retention(utility))}, and drawn at random otherwise."
-    ]
-
-
-def _describe_exact_kind(kind: str, rows: int, withheld: int, utility: Mapping[str, Any]) -> Remainder:
-    keeps = rows / max(rows + withheld, 1)
-    sentences = ["Quasi-identifiers are published as they are: a row keeps all of them."]
+def _describe_exact_rows(rows: int, withheld: int, sensitive_loss: str) -> Remainder:
+    sentence = "Quasi-identifiers are published as they are: a row keeps all of them."
     if withheld:
-        sentences = [f"Quasi-identifiers are published as they are. {_describe_withheld(rows, withheld)}"]
-    sentences.append(_describe_sensitive_loss(kind, utility))
-    return Remainder(keeps, (), " ".join(sentences))
-
-
-def _describe_sensitive_loss(kind: str, utility: Mapping[str, Any]) -> str:
-    if kind == "perturbed":
-        if "retention" not in utility:
-            return "Lost is the sensitive value: it was redrawn by the chances of the manifest's matrix."
-        return f"Lost is the sensitive value: it was redrawn, and is the row's own with a chance of {format_kept_share(_get_retention(utility))}."
-    lost_link = "Lost is the link to the sensitive value: a row has one of those that its group lists"
-    if kind == "transformed":
-        return f"{lost_link}, as nodes or ranges, and {format_lost_share(float(utility['fakes']))} of these are fakes."
-    return f"{lost_link}, and one drawn from them is not its own with a chance of {format_lost_share(float(utility['rce']))}."
-
-
-def _get_retention(utility: Mapping[str, Any]) -> float:
-    return float(utility["retention"])
+        sentence = f"Quasi-identifiers are published as they are. {_describe_withheld(rows, withheld)}"
+    return Remainder(rows / max(rows + withheld, 1), (), f"{sentence} {sensitive_loss}")

@@ -16,6 +16,7 @@ from typing import Any
 
 from reticent import catalogue, html_repr
 from reticent.audit.groups import Evidence
+from reticent.audit.kind import auditor_for
 from reticent.audit.provenance import Identity, PageCheck
 from reticent.audit.remainder import Remainder, describe_remainder
 from reticent.audit.risk import Risk
@@ -113,7 +114,9 @@ class Audit:
     @property
     def remainder(self) -> Remainder:
         """What is left of the source: how much of its quasi-identifiers a row keeps, and a sentence."""
-        return describe_remainder(self.kind, self.rows, self.withheld, self.utility)
+        describe = getattr(auditor_for(self.kind), "describe_sensitive_loss", None)
+        sensitive_loss = None if describe is None else describe(self.rows, self.utility)
+        return describe_remainder(self.rows, self.withheld, self.utility, sensitive_loss)
 
     @property
     def achieved(self) -> dict[str, Any]:

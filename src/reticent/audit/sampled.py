@@ -10,6 +10,7 @@ they were, and still undecided if not. That cuts saw quasi-identifiers alone is 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import exp
@@ -32,7 +33,7 @@ from reticent.errors import BundleDamaged, pluralize
 from reticent.format.manifest import ColumnEntry, Manifest, find_domain_declaration
 from reticent.labels.cover import rebuild_hierarchy
 from reticent.labels.crucial_tuple import LabelledColumn, find_crucial_rows, read_column, read_distinct_labels
-from reticent.labels.label_loss import ColumnLabels, make_tree_labels
+from reticent.labels.label_loss import ColumnLabels, format_kept_share, make_tree_labels
 from reticent.labels.scale import LeafExtents, TreeScale
 from reticent.release.kind import read_tables
 from reticent.utility import loss
@@ -83,6 +84,14 @@ class SampledAuditor:
         )
         recomputed.__dict__.update(labels=labels, groups=group_rows(list(labels.values()), len(frame), sizes))
         return recomputed
+
+    def describe_sensitive_loss(self, rows: int, utility: Mapping[str, Any]) -> str:
+        """Describe what is lost of sensitive values."""
+        published = f"One row of each group is published: {pluralize(rows, 'row')}"
+        if "published_share" in utility:
+            published += f", {format_kept_share(float(utility['published_share']))} of them all"
+        chance = format_kept_share(float(utility["retention"]))
+        return f"{published}; its sensitive value is its own with a chance of {chance}, and drawn at random otherwise."
 
     def match(self, recount: RecomputedRelease, source: SourceComparison) -> SourceMatching:
         """Match every source row with the one published row that covers it, and test the published values."""

@@ -164,10 +164,11 @@ def _publish_batches(job: Any, by: str, output: Path, json: bool, **options: Any
                     format_number(batch[key]) if key in batch else "-"
                     for key in ("source_rows", "rows", "withheld", "kept")
                 ),
+                _format_row_keeps(batch),
             )
             for batch in result["batches"]
         ]
-        say_table(("batch", "rows in source", "published", "withheld", "kept"), rows, indent=2)
+        say_table(("batch", "rows in source", "published", "withheld", "kept", "a row keeps"), rows, indent=2)
         for batch in result["batches"]:
             if not batch["published"]:
                 say("", f"{batch['batch']}: {batch['why']}")
@@ -175,3 +176,11 @@ def _publish_batches(job: Any, by: str, output: Path, json: bool, **options: Any
         if options["seed"] is not None:
             say_note("Not for publication: a seeded release can be undone by who guesses the seed.")
     return PromiseUnreachable.exit_code if result["unreachable"] else 0
+
+
+def _format_row_keeps(batch: dict[str, Any]) -> str:
+    """Format the share of its quasi-identifiers that a row of a batch keeps; a dash where nothing was published."""
+    from reticent.labels.label_loss import format_kept_share
+
+    keeps = batch["left"]["row_keeps"] if "left" in batch else None
+    return "-" if keeps is None else format_kept_share(keeps)
