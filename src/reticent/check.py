@@ -282,7 +282,7 @@ def plan_own_method(
 
     def watch(state: Any) -> bool:
         if process_time() - began < STOP_SHARE * seconds:
-            progress(ProgressEvent(f"planning: {state.sweep} sweeps", finding=f"loss {state.loss:.4f}"))
+            progress(ProgressEvent(f"planning: {state.sweep} sweeps", finding=f"search objective {state.loss:.4f}"))
             return False
         stopped.append(True)
         return True

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 def require_promises_supported(job: Job) -> None:
     """Refuse a promise that the method cannot keep, and name the methods that can."""
     require_withholding_supported(job)
-    require_loss_limit_supported(job)
     if job.prepare and not getattr(job.method, "prepares", True):
         raise JobError(
             f"{job.method.name} takes no preparing stage: it publishes generalized values and fakes, and what a stage promises of "
@@ -52,6 +51,7 @@ def require_promises_supported(job: Job) -> None:
         job.method.refuse(left)
     left.check_labels(getattr(job.method, "labels", None))
     require_label_styles_supported(job)
+    require_loss_limit_supported(job)
 
 
 def require_partitionable(job: Job, target: Path | None) -> Path:
