@@ -337,6 +337,7 @@ def _summarize_batch(batch: SourceBatch, publish_batch: Callable[[], Release]) -
         "withheld": release.manifest.withheld,
         "digest": release.digest,
         "kept": release.audited.kept,
+        "left": release.audited.remainder.to_dict(),
     }
 
 

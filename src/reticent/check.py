@@ -6,8 +6,8 @@ and adds the warnings and the advice of stages, methods and promises (`collect_w
 explanation of the loss. It writes nothing. A method is a candidate of `reticent.evaluation`, and its metric is the
 summary of its plan.
 
-The expected loss is AIL (Cao & Karras 2012, equations 2 to 5) over the planned groups; columns have equal weights
-unless the method weights them.
+The expected loss is AIL of the labels that would be printed (`labels.label_loss`): a release by the same plan has the
+same loss by its audit, to the last digit. Columns have equal weights unless the method weights them.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from reticent.job.job import Job
 from reticent.job_table import load_populations, read_and_count
 from reticent.ledger.staging import make_temp_dirs
 from reticent.loss_explanation import LossExplanation, PromiseTrials, explain_loss
+from reticent.loss_limit import is_within_limit
 from reticent.methods.base import Method
 from reticent.methods.recipe_planning import (
     count_lone_people,
@@ -41,13 +42,17 @@ from reticent.methods.recipe_planning import (
 )
 from reticent.models.promise import CandidateGroups, Promises
 from reticent.planning import plan_recipe
-from reticent.preconditions import require_promises_supported, require_whole_table_engine
+from reticent.preconditions import (
+    require_loss_limit_supported,
+    require_promises_supported,
+    require_whole_table_engine,
+)
 from reticent.progress import ProgressCallback, ProgressEvent
 from reticent.randomness import Random
 from reticent.recipe.kind import Writer
 from reticent.recipe.recipe import Recipe
 from reticent.time_limit import TimeLimitReached, run_within
-from reticent.validation import is_callable, is_engine, is_job, names, optional, seconds, validate_arguments
+from reticent.validation import integer, is_callable, is_engine, is_job, names, optional, seconds, validate_arguments
 
 BUDGET_FACTOR = 2.0  # times what reading and the job's own plan took
 OWN_PLAN_FRACTION = 1 / (1 + BUDGET_FACTOR)  # the part of a run that reading and the job's own plan are
@@ -79,6 +84,8 @@ class PlanSummary:
     ail: float | None = None
     why: str = ""
     alone: int | None = None  # people whose group has one row; None where rows are in no groups
+    ail_by_column: Mapping[str, float] = field(default_factory=dict)
+    within_limit: bool | None = None  # whether the loss is at most `loss_at_most`; None where the job sets no limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +110,11 @@ class CheckResult:
         """Whether the job's own method reaches the promise; None if there was no time to plan by it."""
         return self.methods[0].reachable
 
+    @property
+    def within_limit(self) -> bool | None:
+        """Whether the loss by the job's own method is within `loss_at_most`; None if it sets no limit, or there is no plan."""
+        return self.methods[0].within_limit
+
     def _repr_html_(self) -> str:
         return html_repr.render_check(self)
 
@@ -114,6 +126,7 @@ class CheckResult:
         ]
         return {
             "reachable": self.reachable,
+            "within_limit": self.within_limit,
             "method": self.methods[0].method,
             **asdict(self),
             "carried": [column.to_dict() for column in self.carried],
@@ -130,6 +143,7 @@ class CheckResult:
     progress=is_callable,
     finished=is_callable,
     engine=is_engine,
+    seed=optional(integer),
 )
 def check(
     job: Job,
@@ -140,6 +154,7 @@ def check(
     progress: Callable[[str], None] = lambda stage: None,
     finished: Callable[[PlanSummary, Cells], None] = lambda summary, cells: None,
     engine: str | Engine = catalogue.DEFAULT_ENGINE,
+    seed: int | None = None,
 ) -> CheckResult:
     """Plan the job by its own method and by the others that could keep its promises (or by those named).
 
@@ -148,6 +163,7 @@ def check(
     Without a budget the job's own plan may take OWN_PLAN_SECONDS or READING_TIME_FACTOR times what reading took,
     whichever is more; comparing and explaining may take BUDGET_FACTOR times what reading and that plan took; and
     methods that were named are planned however long they take.  `finished` is called with the summary of each method.
+    With a `seed` plans are those of `publish` with the same seed.
     """
     require_promises_supported(job)
     worker = require_whole_table_engine(engine, "Checking")
@@ -164,7 +180,7 @@ def check(
     columns = counted.columns
     cells = combine_sensitive(counted.cells) if job.jointly else counted.cells
     progress(ProgressEvent(f"planning by {job.method.name}", OWN_PLAN_FRACTION / 2))
-    own, recipe = plan_own_method(job, cells, columns, _allot_own_seconds(clock, began, budget), progress)
+    own, recipe = plan_own_method(job, cells, columns, _allot_own_seconds(clock, began, budget), progress, seed)
     summaries = {job.method.name: own}
     spellings = find_spelling_variants(counted.cells)
     finished(own, counted.cells)
@@ -174,7 +190,7 @@ def check(
     limit = None if methods is not None and budget is None else comparison_clock
     for evaluation in evaluate(
         [_make_candidate(job, method) for method in other_methods],
-        partial(_plan_other_method, cells=cells, columns=columns, clock=limit),
+        partial(_plan_other_method, cells=cells, columns=columns, clock=limit, seed=seed),
         [SUMMARY],
         clock=limit,
         refusals=(RequestError,),
@@ -187,7 +203,7 @@ def check(
             summaries[summary.method] = summary
             finished(summary, counted.cells)
     progress(ProgressEvent("explaining", _compute_fraction_done(clock)))
-    explanation = _explain_plan(job, cells, columns, own, recipe, comparison_clock)
+    explanation = _explain_plan(job, cells, columns, own, comparison_clock, seed)
     progress(ProgressEvent("looking at columns that are not generalized", END_FRACTION))
     late: list[str] = []
     look = partial(describe_uncovered, partial(worker.count_distinct_rows, rows), columns, profile.carried)
@@ -248,7 +264,12 @@ def find_other_methods(job: Job, method_names: Sequence[str] | None) -> list[Met
 
 
 def plan_own_method(
-    job: Job, cells: Cells, columns: Mapping[str, Column], seconds: float, progress: ProgressCallback
+    job: Job,
+    cells: Cells,
+    columns: Mapping[str, Column],
+    seconds: float,
+    progress: ProgressCallback,
+    seed: int | None = None,
 ) -> tuple[PlanSummary, Recipe | None]:
     """Plan the job by its own method within a number of CPU seconds.
 
@@ -261,12 +282,12 @@ def plan_own_method(
 
     def watch(state: Any) -> bool:
         if process_time() - began < STOP_SHARE * seconds:
-            progress(ProgressEvent(f"planning: {state.sweep} sweeps", finding=f"loss {state.loss:.4f}"))
+            progress(ProgressEvent(f"planning: {state.sweep} sweeps", finding=f"search objective {state.loss:.4f}"))
             return False
         stopped.append(True)
         return True
 
-    plan = partial(_plan_candidate, cells=cells, columns=columns, watch=watch, progress=progress)
+    plan = partial(_plan_candidate, cells=cells, columns=columns, watch=watch, progress=progress, seed=seed)
     own = Candidate(job.method.name, job, job.method.name)
     summary, recipe = _summarize_candidate(own, plan, BudgetClock(seconds))
     if summary is None:
@@ -319,11 +340,16 @@ def _make_candidate(job: Job, method: Method) -> Candidate:
 
 
 def _plan_other_method(
-    candidate: Candidate, *, cells: Cells, columns: Mapping[str, Column], clock: BudgetClock | None
+    candidate: Candidate,
+    *,
+    cells: Cells,
+    columns: Mapping[str, Column],
+    clock: BudgetClock | None,
+    seed: int | None = None,
 ) -> PlannedCells:
     """Plan a candidate; raise `TimeLimitReached` if a plan of few cells shows that the clock leaves no time for it."""
     if clock is None:
-        return _plan_candidate(candidate, cells=cells, columns=columns)
+        return _plan_candidate(candidate, cells=cells, columns=columns, seed=seed)
 
     def plan_few(sample: Cells) -> None:
         assert candidate.job is not None
@@ -336,7 +362,7 @@ def _plan_other_method(
         return not clock.has_time_left(STOP_SHARE)
 
     clock.require_time_for(cells, plan_few)
-    return _plan_candidate(candidate, cells=cells, columns=columns, watch=watch)
+    return _plan_candidate(candidate, cells=cells, columns=columns, watch=watch, seed=seed)
 
 
 def _compute_fraction_done(clock: BudgetClock) -> float:
@@ -354,7 +380,7 @@ def _get_summary(evaluation: Evaluation[PlannedCells]) -> PlanSummary | None:
 
 
 def _explain_plan(
-    job: Job, cells: Cells, columns: Mapping[str, Column], own: PlanSummary, recipe: Recipe | None, clock: BudgetClock
+    job: Job, cells: Cells, columns: Mapping[str, Column], own: PlanSummary, clock: BudgetClock, seed: int | None
 ) -> LossExplanation:
     """Explain the loss of the plan.
 
@@ -364,7 +390,7 @@ def _explain_plan(
     if not registry.load_writer(job.method.kind).generalizes:
         return LossExplanation()
     if job.method.name not in ("mondrian", "mosaic"):
-        return explain_loss(cells, job.promises, recipe)
+        return explain_loss(cells, job.promises, own.ail_by_column)
     method = job.method if job.method.name == "mondrian" else registry.load_method_class("mondrian")()
 
     def measure(changed_cells: Cells, promises: Promises) -> float | None:
@@ -374,7 +400,7 @@ def _explain_plan(
             require_promises_supported(candidate.job)
         except RequestError:
             return None
-        plan = partial(_plan_candidate, cells=changed_cells, columns=columns)
+        plan = partial(_plan_candidate, cells=changed_cells, columns=columns, seed=seed)
         summary, _ = _summarize_candidate(candidate, plan, clock)
         if summary is None:
             raise TimeLimitReached
@@ -386,7 +412,8 @@ def _explain_plan(
             base = measure(cells, job.promises)
         except TimeLimitReached:
             base = None
-    return explain_loss(cells, job.promises, recipe, PromiseTrials(measure, clock.has_time_left, base, columns))
+    trials = PromiseTrials(measure, clock.has_time_left, base, columns)
+    return explain_loss(cells, job.promises, own.ail_by_column, trials)
 
 
 def _run_or_warn(late: list[str], subject: str, seconds: float, function: Callable[[], Any], otherwise: Any) -> Any:
@@ -418,10 +445,14 @@ def _plan_candidate(
     columns: Mapping[str, Column],
     watch: Watch = None,
     progress: ProgressCallback = lambda step: None,
+    seed: int | None = None,
 ) -> PlannedCells:
     """Plan a candidate on cells; return the recipe and its writer."""
     assert candidate.job is not None
-    planned = plan_recipe(candidate.job, cells, columns, Random.secure(), progress=progress, watch=watch)
+    require_loss_limit_supported(candidate.job)
+    planned = plan_recipe(
+        candidate.job, cells, columns, Random.from_optional_seed(seed), progress=progress, watch=watch
+    )
     return planned.recipe, planned.writer
 
 
@@ -465,7 +496,9 @@ def _summarize_plan(candidate: Candidate, planned: PlannedCells) -> PlanSummary:
     _, writer = planned
     figures = writer.summarize_plan(getattr(candidate.job.method, "weights", None))
     alone = count_lone_people(writer.recipe) if writer.generalizes else None
-    return PlanSummary(candidate.method, True, withheld=writer.recipe.withheld, alone=alone, **figures)
+    within_limit = is_within_limit(candidate.job, figures.get("ail"))
+    withheld = writer.recipe.withheld
+    return PlanSummary(candidate.method, True, withheld=withheld, alone=alone, within_limit=within_limit, **figures)
 
 
 SUMMARY: Metric[PlannedCells] = Metric("summary", _summarize_plan)

@@ -11,6 +11,7 @@
     |   |-- AlreadyPublished    the ledger knows this source                             exit 5
     |   `-- DataUnavailable     a public data set cannot be fetched                      exit 6
     |-- PromiseUnreachable      no release found keeps the promise                   exit 2
+    |   `-- LossTooHigh         a release would lose more than the job allows
     |-- AuditFailed             a release does not keep its promise                  exit 3
     |   |-- BundleDamaged       a release folder is incomplete, damaged or changed
     |   `-- ComparisonFailed    the release and its source or job disagree             exit 4
@@ -113,6 +114,10 @@ class PromiseUnreachable(ReticentError):
     """No release was found that keeps the promise."""
 
     exit_code = 2
+
+
+class LossTooHigh(PromiseUnreachable):
+    """The release would keep its promises and lose more than the job allows (`loss_at_most`)."""
 
 
 class AuditFailed(ReticentError):

@@ -95,11 +95,14 @@ def render_job(self: Any) -> str:
 def render_check(self: Any) -> str:
     """Render whether the promise is reached, by which methods, at what loss."""
     own = self.methods[0]
-    head = ("method", "reachable", "groups", "smallest", "withheld", "expected loss (AIL)")
+    head = ["method", "reachable", "groups", "smallest", "withheld", "expected loss (AIL)"]
     rows = [
-        (summary.method, summary.reachable, summary.groups, summary.smallest, summary.withheld, summary.ail)
+        [summary.method, summary.reachable, summary.groups, summary.smallest, summary.withheld, summary.ail]
         for summary in self.methods
     ]
+    if any(summary.within_limit is not None for summary in self.methods):
+        head.append("within loss_at_most")
+        rows = [[*row, summary.within_limit] for row, summary in zip(rows, self.methods, strict=True)]
     reached = {True: "is reachable", False: "IS NOT reachable", None: "may or may not be reachable"}[own.reachable]
     reasons = [f"{summary.method}: {summary.why}" for summary in self.methods if summary.why]
     title = f"{self.rows:,} rows in {self.cells:,} cells. The promise {reached} by {own.method}."
@@ -141,6 +144,7 @@ def render_audit(self: Any) -> str:
         parts.append(render_list(self.source.sentences))
     return render_page(
         title,
+        f"<p>{_escape_text(self.remainder.sentence)}</p>",
         *parts,
         render_list([*self.disagreements, *self.notes, *([] if self.page is None else [self.page.sentence])]),
     )

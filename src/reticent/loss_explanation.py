@@ -1,6 +1,6 @@
 """Explains the loss of a plan: which promise binds, on how rare a value, and what another promise would gain, measured.
 
-Every figure is AIL of a plan by the same method on the same cells with one promise changed; nothing is estimated.
+Every figure is the loss (AIL, `labels.label_loss`) of a plan by the same method on the same cells with one promise changed; nothing is estimated.
 Changes for which there is no time are left out and named.
 """
 
@@ -22,14 +22,12 @@ from reticent.data.hierarchy_builders import prefixes
 from reticent.data.hierarchy_proposal import format_hierarchy_command, name_hierarchy_file
 from reticent.errors import RequestError, pluralize, quote_list
 from reticent.job import job
+from reticent.labels.label_loss import find_starred_columns
 from reticent.models.beta_likeness import BetaLikeness, SemanticLikeness
 from reticent.models.promise import CountCappedPromise, Promise, Promises
-from reticent.recipe.group_labels import compute_column_losses
-from reticent.recipe.recipe import Recipe
 from reticent.time_limit import TimeLimitReached
 
 _CODE_PATTERN = re.compile(r"[A-Za-z]{0,3}\d[\w.-]*")
-STARRED_LOSS = 0.999  # a column that loses this much in every row is of no use
 _WEAKER_PARAMETERS: Mapping[str, Callable[[Any], Any]] = {
     "k": lambda k: max(k // 2, 2),
     "l": lambda l_: max(l_ - 1, 2),
@@ -115,15 +113,10 @@ class PromiseTrials:
 
 
 def explain_loss(
-    cells: Cells, promises: Promises, recipe: Recipe | None, trials: PromiseTrials | None = None
+    cells: Cells, promises: Promises, by_column: Mapping[str, float], trials: PromiseTrials | None = None
 ) -> LossExplanation:
-    """Explain what the plan loses by column and for which values, and, by trials, what other promises would lose."""
-    by_column: dict[str, float] = {}
-    if recipe is not None:
-        sizes = recipe.as_groups().sizes
-        losses = (sizes @ compute_column_losses(recipe) + recipe.withheld) / max(int(sizes.sum()) + recipe.withheld, 1)
-        by_column = {domain.name: float(loss) for domain, loss in zip(cells.quasi, losses, strict=True)}
-    starred = tuple(name for name, loss in by_column.items() if loss >= STARRED_LOSS)
+    """Explain a plan that loses so much in each column: which are as good as `*`, for which values, and, by trials, what other promises would lose."""
+    starred = find_starred_columns(by_column)
     rare = tuple(values for promise in promises if (values := _find_rare_values(cells, promise)) is not None)
     changes = []
     skipped = 0

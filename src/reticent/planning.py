@@ -37,7 +37,7 @@ from reticent.format.manifest import ColumnEntry, parse_component, parse_promise
 from reticent.job.job import Job
 from reticent.job_table import load_populations, read_and_count
 from reticent.labels.adversary_view import Boxes, find_covers, list_range_ends
-from reticent.labels.scale import make_scale
+from reticent.labels.label_loss import ReleaseLoss, read_column_labels
 from reticent.ledger.staging import make_temp_dirs
 from reticent.methods.recipe_planning import Watch, compose_recipe
 from reticent.preconditions import require_promises_supported
@@ -47,10 +47,9 @@ from reticent.recipe.group_labels import (
     GroupLabels,
     build_group_labels,
     build_quasi_entry,
-    compute_label_losses,
-    compute_weight_shares,
 )
 from reticent.recipe.kind import Writer
+from reticent.recipe.planned_loss import measure_recipe_loss
 from reticent.recipe.recipe import Recipe
 from reticent.utility import loss
 from reticent.validation import (
@@ -116,17 +115,20 @@ class Plan:
     @cached_property
     def loss_by_column(self) -> dict[str, float]:
         """The mean information loss in each quasi-identifier (Cao & Karras 2012, equations 2 and 3); a withheld row counts 1."""
-        self.require_labels()
-        rows = self.cells.rows
-        each = self.sizes @ compute_label_losses(self.recipe)
-        names = [domain.name for domain in self.cells.quasi]
-        return {name: (float(lost) + self.withheld) / rows for name, lost in zip(names, each, strict=True)}
+        return dict(self._release_loss.by_column)
 
     @property
     def loss(self) -> float:
-        """AIL (equation 5), weighted as the method weighs columns."""
-        weights = getattr(self.job.method, "weights", None)
-        return float(np.array([*self.loss_by_column.values()]) @ compute_weight_shares(self.cells, weights))
+        """AIL (equation 5), weighted as the method weighs columns: the loss that the release has by its audit."""
+        ail = self._release_loss.ail
+        assert ail is not None  # a plan with labels has columns to lose by
+        return ail
+
+    @cached_property
+    def _release_loss(self) -> ReleaseLoss:
+        labels = self.labels
+        columns = _resolve_columns(self.job, self.cells)
+        return measure_recipe_loss(self.recipe, labels, columns, getattr(self.job.method, "weights", None))
 
     @cached_property
     def entries(self) -> tuple[ColumnEntry, ...]:
@@ -373,10 +375,8 @@ def _measure_utility(planned: Plan) -> dict[str, Any]:
     labels = planned.labels
     columns = []
     for at, entry in enumerate(planned.entries):
-        lines = make_scale(entry, labels.texts[at], foreign=False)
         rows = np.bincount(labels.of_group[:, at], weights=planned.sizes, minlength=len(labels.texts[at]))
-        held = loss.ColumnLabels(entry.name, lines, lines.read(labels.texts[at]), rows.astype(np.int64))
-        columns.append(held.measure_loss())
+        columns.append(read_column_labels(entry, labels.texts[at], rows.astype(np.int64)).measure_loss())
     promised = [registry.describe(promise).get("k", 1) for promise in planned.job.promises]
     weights = getattr(planned.job.method, "weights", None)
     return loss.compute_loss_measures(

@@ -75,6 +75,7 @@ def _require_job_supported(job: Job) -> None:
         job.method.refuse(left)
     left.check_labels(getattr(job.method, "labels", None))
     require_label_styles_supported(job)
+    require_loss_limit_supported(job)
 
 
 def _is_supported(job: Job) -> bool:
@@ -220,6 +221,17 @@ def require_withholding_supported(job: Job) -> None:
         raise JobError(
             "suppress_at_most and a preparing stage both withhold rows, and the stage's promise is about those it chose.",
         )
+
+
+def require_loss_limit_supported(job: Job) -> None:
+    """Refuse `loss_at_most` for a kind that publishes quasi-identifiers as they are: it has no labels to lose by."""
+    if job.release.loss_at_most is None or getattr(registry.load_writer(job.method.kind), "labelled", False):
+        return
+    raise JobError(
+        f"loss_at_most is about labels; {job.method.name} publishes quasi-identifiers as they are.",
+        why="What it loses is the sensitive value or the link to it, and the audit says how much.",
+        attempt="leaving loss_at_most out, or a method that generalizes.",
+    )
 
 
 def require_one_sensitive_column(job: Job, sensitive: list[str]) -> None:

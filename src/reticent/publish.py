@@ -26,10 +26,12 @@ from reticent.errors import AuditFailed, InternalError
 from reticent.format.folder import translate_disk_errors
 from reticent.job.job import Job
 from reticent.job_table import collect_notices
+from reticent.labels.label_loss import ReleaseLoss
 from reticent.ledger.commit import commit, prepare_target
 from reticent.ledger.ledger import Ledger
 from reticent.ledger.notes import PublicationRecord
 from reticent.ledger.staging import make_temp_dirs, stage_folder
+from reticent.loss_limit import require_loss_within_limit
 from reticent.methods.recipe_planning import select_method_promises, settle_method
 from reticent.partitioned import PartitionedTable
 from reticent.preconditions import require_partitionable, require_promises_supported
@@ -100,6 +102,7 @@ def publish(
         rng = Random.from_optional_seed(seed)
         start, end = table.planning_range
         plan = table.plan(rng, scale_progress(progress, start, end))
+        require_loss_within_limit(job, plan.loss)
         lone_people = plan.describe_lone_people()
         for sentence in lone_people:
             warn(sentence)
@@ -111,6 +114,8 @@ def publish(
             progress(ProgressEvent("auditing", (1 + end) / 2))
             manifest = verify_bundle(staged)
             audit = require_passed(plan.audit(make_folder_subject(staged, manifest)), job)
+            audited_loss = ReleaseLoss(audit.utility.get("ail"), audit.utility.get("ail_by_column", {}))
+            require_loss_within_limit(job, audited_loss)
             record = PublicationRecord(
                 rows=rows,
                 audit=audit,
@@ -121,7 +126,7 @@ def publish(
                     *table.notices,
                     *collect_notices(job, plan.cells),
                     *lone_people,
-                    *plan.describe_wider_labels(),
+                    *plan.describe_wider_labels(audit.utility),
                 ),
                 composition_check=partial(check_composition, job, frame, rows, loaded_engine.distributed),
                 witness=witness,

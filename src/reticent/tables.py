@@ -24,13 +24,15 @@ from reticent.data.source import Source
 from reticent.engines.engine import CountedTable, Engine, EngineContext
 from reticent.job.job import Job
 from reticent.job_table import load_populations, read_and_count
+from reticent.labels.label_loss import ReleaseLoss
 from reticent.ledger.fingerprint import CountedRows
 from reticent.methods.recipe_planning import warn_of_lone_people
 from reticent.planning import plan_recipe
 from reticent.progress import ProgressCallback, ProgressEvent
 from reticent.randomness import Random
-from reticent.recipe.group_labels import describe_wider_labels, measure_end_isolation
+from reticent.recipe.group_labels import measure_end_isolation
 from reticent.recipe.kind import Writer
+from reticent.recipe.planned_loss import describe_wider_labels
 from reticent.recipe.recipe import Recipe
 from reticent.release import bundle
 
@@ -71,8 +73,15 @@ class TablePlan(Protocol):
     def describe_lone_people(self) -> list[str]:
         """Describe people who would be alone in their group, or known before, for the steward."""
 
-    def describe_wider_labels(self) -> list[str]:
-        """Describe what labels that are wider than their groups lose, and whom ends of ranges single out."""
+    @property
+    def loss(self) -> ReleaseLoss | None:
+        """The loss of the labels that will be printed; None where the kind has none, or the audit alone can measure it."""
+
+    def describe_wider_labels(self, audited: Mapping[str, Any]) -> list[str]:
+        """Describe what labels that are wider than their groups lose, and whom ends of ranges single out.
+
+        `audited` are the audit's measures of utility.
+        """
 
     def write(self, folder: Path, fields: Mapping[str, Any]) -> bytes | None:
         """Write the release into an empty folder; return the witness where the kind has one."""
@@ -146,12 +155,19 @@ class WholePlan:
             return []
         return warn_of_lone_people(self.job.promises, self.writer.recipe, self.planned_cells)
 
-    def describe_wider_labels(self) -> list[str]:
+    @cached_property
+    def loss(self) -> ReleaseLoss | None:
+        figures = self.writer.summarize_plan(getattr(self.job.method, "weights", None))
+        return ReleaseLoss(figures["ail"], figures["ail_by_column"]) if "ail" in figures else None
+
+    def describe_wider_labels(self, audited: Mapping[str, Any]) -> list[str]:
         if not self.writer.generalizes:
             return []
         recipe = self.writer.recipe
-        isolated_ends = [str(end) for end in measure_end_isolation(recipe, self.table.columns) if end.is_telling]
-        return [*describe_wider_labels(recipe, getattr(self.job.method, "weights", None)), *isolated_ends]
+        columns = self.table.columns
+        isolated_ends = [str(end) for end in measure_end_isolation(recipe, columns) if end.is_telling]
+        weights = getattr(self.job.method, "weights", None)
+        return [*describe_wider_labels(recipe, columns, audited["ail"], weights), *isolated_ends]
 
     def write(self, folder: Path, fields: Mapping[str, Any]) -> bytes | None:
         """Apply the recipe to the rows and write them; the witness records values that stand apart from rows."""

@@ -181,7 +181,7 @@ def test_releases_that_no_ledger_knows_are_refused_where_they_publish_more_than_
 
 
 def test_a_table_of_another_tool_is_not_joined():
-    with pytest.raises(RequestError, match="needs a release folder"):
+    with pytest.raises(RequestError, match="the manifest of a release folder"):
         attack(table(), table(), "composition", quasi=["age"], sensitive=["s"])
     with pytest.raises(RequestError, match="Releases are joined as folders"):
         attack(released(), table(), "composition", joined=[table()])

@@ -211,9 +211,9 @@ def test_honest_draws_pass_and_unperturbed_ones_do_not():
 
 def test_the_loss_of_flat_columns_is_that_of_any_other_column(folder):
     """The audit's short way gives what each label's own loss gives."""
-    from reticent.audit.sampled import FlatLabels, _make_labels
+    from reticent.audit.sampled import _make_labels
     from reticent.labels.crucial_tuple import read_column
-    from reticent.utility.loss import ColumnLabels
+    from reticent.labels.label_loss import ColumnLabels, FlatLabels
 
     release = rt.open(folder)
     entry = next(column for column in release.columns if column.name == "b")

@@ -174,3 +174,32 @@ def test_two_sensitive_columns_are_judged_each_alone_or_jointly():
         jointly=True,
     )
     assert [verdict.achieved for verdict in audit(table, job=jointly).promises] == [{"l": 3}, {"l": 2}]
+
+
+def test_labels_that_are_values_of_the_source_lose_nothing_and_stars_all():
+    """Another tool suppressed cells of columns without a hierarchy: with the source its loss is known."""
+    source = pl.DataFrame(
+        {"town": ["x", "y", "z", "w"] * 5, "sex": ["f", "m"] * 10, "s": ["a", "b", "c", "d", "e"] * 4}
+    )
+    suppressed = source.with_columns(
+        town=pl.when(pl.col("sex") == "f").then(pl.lit("*")).otherwise(pl.col("town")), sex=pl.lit("*")
+    )
+    roles = {"quasi": ["town", "sex"], "sensitive": ["s"]}
+    blind = audit(suppressed, **roles)
+    assert blind.utility["ail"] is None
+    assert blind.remainder.row_keeps is None
+    assert "not known" in blind.remainder.sentence
+    audited = audit(suppressed, source=source, **roles)
+    assert audited.utility["ail_by_column"] == {"town": 0.5, "sex": 1.0}
+    assert audited.utility["ail"] == 0.75
+    assert audited.remainder.sentence == (
+        "Of 2 quasi-identifiers 1 is as good as `*` in every row ('sex'); a row keeps 25 % of its quasi-identifiers."
+    )
+
+
+def test_labels_that_are_no_values_of_the_source_have_no_known_loss():
+    source = pl.DataFrame({"town": ["x", "y"] * 5, "s": ["a", "b"] * 5})
+    recoded = source.with_columns(town=pl.lit("valley"))
+    audited = audit(recoded, source=source, quasi=["town"], sensitive=["s"])
+    assert audited.utility["ail"] is None
+    assert any("not all values of the source, and no hierarchy explains them" in note for note in audited.notes)

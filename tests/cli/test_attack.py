@@ -53,6 +53,22 @@ def test_attacks_that_were_not_tried_stand_together_with_their_reason(run, relea
     assert len({line.split(". ", 1)[1] for line in said}) == len(said)
 
 
+def test_a_plain_file_has_one_line_for_all_adversaries_that_need_a_release_folder(run, released):
+    ran = run("attack", "people.csv", "--source", "people.csv", "--quasi", "age,city", "--sensitive", "illness")
+    said = [line for line in ran.out.splitlines() if "manifest of a release folder" in line]
+    assert len(said) == 1
+    assert said[0].startswith(
+        "Not tried: composition, matrix, minimality, eligibility, matrix-learned, corruption, algorithm."
+    )
+
+
+def test_each_guess_has_a_sentence_and_no_paragraph_is_empty(run, released):
+    ran = run("attack", "people.csv", "--source", "people.csv", "--quasi", "age,city", "--sensitive", "illness")
+    assert "naive-bayes: its guesses are right for " in ran.out
+    assert "; without the release for " in ran.out
+    assert "\n\n\n" not in ran.out
+
+
 @pytest.mark.parametrize(
     ("words", "refusal"),
     [

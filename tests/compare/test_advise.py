@@ -103,3 +103,17 @@ def test_what_cannot_be_advised_is_refused():
         rt.advise(no_numbers, frame=words, purpose="averages", methods=["mondrian"], runs=1)
     with pytest.raises(rt.RequestError, match="for counts"):
         rt.advise(job(promises=[rt.KAnonymity(2_000)]), frame=PEOPLE, purpose="counts", methods=["mondrian"], runs=1)
+
+
+def test_the_advice_says_whether_a_promise_holds_against_corruption():
+    advice = rt.advise(job(), frame=PEOPLE, purpose="counts", methods=["mondrian"], runs=1)
+    said = str(advice)
+    assert "No promise here bounds what an adversary learns who knows the sensitive values of other people" in said
+    assert "rho-guarantee and delta-growth do, which perturbed-generalization keeps." in said
+    values = sorted(PEOPLE["salary_class"].unique().to_list())
+    columns = {**job().columns, "salary_class": rt.sensitive(type="numeric", domain=[values[0], values[-1]])}
+    corrupted = job(columns=columns, promises=[rt.DeltaGrowth(delta=".5", lambda_=".2")])
+    advice = rt.advise(corrupted, frame=PEOPLE, purpose="counts", runs=1)
+    assert advice.best["name"] == "perturbed-generalization"
+    assert "delta-growth holds against an adversary too who knows the sensitive values of other people" in str(advice)
+    assert advice.refused["mondrian"] == "mondrian cannot keep delta-growth."

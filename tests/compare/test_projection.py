@@ -59,3 +59,12 @@ def test_who_may_overtake_is_who_hopes_for_more_than_the_first_may_doubt():
         find_possible_overtakers(small, {"first": large["first"]}, "first", times=4, further=60, less_is_better=True)
         == []
     )
+
+
+def test_of_one_kind_the_measured_means_decide_who_may_overtake():
+    """Mondrian gains as mosaic does, from behind: that more rows may give it more, they may give to mosaic too."""
+    small = {"mosaic": figure(0.24, 0.26), "mondrian": figure(0.29, 0.31), "closing": figure(0.5, 0.52)}
+    large = {"mosaic": figure(0.16, 0.18), "mondrian": figure(0.19, 0.21), "closing": figure(0.2, 0.22)}
+    ways = {"times": 4, "further": 10, "less_is_better": True}
+    assert find_possible_overtakers(small, large, "mosaic", **ways) == ["mondrian", "closing"]
+    assert find_possible_overtakers(small, large, "mosaic", same_kind=list(large), **ways) == ["closing"]

@@ -287,6 +287,7 @@ FEATURES = [
     published("missing sensitive values, a category", method_promise_pairs.lose_sensitive, words=("missing",)),
     published("missing sensitive values, not declared", method_promise_pairs.lose_sensitive_unsaid, words=("missing",)),
     published("withheld rows (suppress_at_most)", method_promise_pairs.withhold, words=("suppress_at_most",)),
+    published("a limit of loss (loss_at_most)", method_promise_pairs.limit_loss, words=("loss_at_most",)),
     published("labels snapped", method_promise_pairs.snap, words=("labels",)),
     published("labels padded", method_promise_pairs.pad, words=("labels",)),
     published("several rows per person", method_promise_pairs.repeat, words=("rows_per_person",)),

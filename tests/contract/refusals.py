@@ -208,6 +208,12 @@ REFUSED = [
         "suppress_at_most and a preparing stage both withhold rows, and the stage's promise is about those it chose.",
     ),
     Rule(
+        ("a limit of loss (loss_at_most)",),
+        "releases with exact quasi-identifiers",
+        lambda pair: exact(pair) and not sampled(pair),
+        "loss_at_most is about labels; {method} publishes quasi-identifiers as they are.",
+    ),
+    Rule(
         LABELS[:1],
         "promises about what labels cover",
         known_members,
@@ -220,6 +226,12 @@ REFUSED = [
         "Column 'age' asks for padded labels, and {promise} needs labels of which no two cover one person.",
     ),
     Rule(
+        ("a limit of loss (loss_at_most)",),
+        "releases with exact quasi-identifiers",
+        lambda pair: exact(pair) and not sampled(pair),
+        "loss_at_most is about labels; {method} publishes quasi-identifiers as they are.",
+    ),
+    Rule(
         LABELS[:1],
         "sampled releases",
         sampled,
@@ -230,6 +242,12 @@ REFUSED = [
         "sampled releases",
         sampled,
         "Column 'age' asks for padded labels, and {method} needs labels of which no two cover one person.",
+    ),
+    Rule(
+        ("a limit of loss (loss_at_most)",),
+        "releases with exact quasi-identifiers",
+        lambda pair: exact(pair) and not sampled(pair),
+        "loss_at_most is about labels; {method} publishes quasi-identifiers as they are.",
     ),
     Rule(
         LABELS[:1],

@@ -366,6 +366,12 @@ CASES |= {
     "suppression of a kind that is a list": Case(
         job(more='\n[[prepare]]\nname = "suppression"\nl = 2\nkind = ["safe"]\n')
     ),
+    "loss_at_most is above 1": Case(release("loss_at_most = 1.01")),
+    "loss_at_most is negative": Case(release("loss_at_most = -0.1")),
+    "loss_at_most is huge": Case(release("loss_at_most = 1e999999999")),
+    "loss_at_most is a text": Case(release('loss_at_most = "little"')),
+    "loss_at_most is nan": Case(release("loss_at_most = nan")),
+    "loss_at_most is a table": Case(release("loss_at_most = { age = 0.2 }")),
     "suppress_at_most is huge": Case(release("suppress_at_most = 1e999999999")),
     "suppress_at_most is tiny": Case(release("suppress_at_most = 1e-999999999")),
     "suppress_at_most is a text": Case(release('suppress_at_most = "half"')),

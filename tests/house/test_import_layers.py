@@ -41,7 +41,7 @@ LAYERS = {
     "ledger": "data format",
     "release": "data estimate format labels",  # the reader of each kind
     "models": "data kernels",
-    "recipe": "data format kernels models release",
+    "recipe": "data format kernels labels models release",
     "methods": "data kernels models recipe",
     "engines": "data format kernels ledger recipe",  # of the ledger, where Spark's own folders are staged
     "utility": "data estimate format kernels labels release",
@@ -50,20 +50,21 @@ LAYERS = {
     "release.release": "audit data estimate format ledger query release",  # the class Release and open()
     "job": "data models registry",
     "evaluation": "data job",
+    "loss_limit": "job labels",  # loss_at_most of a job
     # An adversary knows the method.
     "attacks": "data estimate format kernels labels ledger methods models recipe registry release release.release",
     "preconditions": "data job methods registry",
     "composition_check": "attacks job ledger release.release",  # joins a release with earlier ones before it is committed
     "job_table": "data engines job preconditions registry",  # a job's table, read and counted by an engine
-    "partitioned": "audit data engines format job job_table ledger methods models preconditions recipe registry release",
+    "partitioned": "audit data engines format job job_table labels ledger methods models preconditions recipe registry release",
     "planning": "attacks audit data engines format job job_table labels ledger methods preconditions recipe registry utility",
-    "tables": "audit data engines job job_table ledger methods planning recipe release",
-    "publish": "audit composition_check data engines format job job_table ledger methods partitioned preconditions "
+    "tables": "audit data engines job job_table labels ledger methods planning recipe release",
+    "publish": "audit composition_check data engines format job job_table labels ledger loss_limit methods partitioned preconditions "
     "registry release release.release tables",
     "batches": "data format job job_table ledger preconditions publish registry release.release",
     "calibrate": "attacks methods",
-    "loss_explanation": "data job models recipe registry",
-    "check": "data engines evaluation job job_table ledger loss_explanation methods models planning preconditions recipe registry",
+    "loss_explanation": "data job labels models registry",
+    "check": "data engines evaluation job job_table ledger loss_explanation loss_limit methods models planning preconditions recipe registry",
     "report": "attacks audit charts data format labels ledger release release.release utility",
     "compare": "attacks audit charts data evaluation job job_table labels planning preconditions publish registry release.release report utility",
     "sklearn": "data format job labels methods planning",

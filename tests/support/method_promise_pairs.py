@@ -176,6 +176,11 @@ def withhold(draft: Draft) -> None:
     draft.output["suppress_at_most"] = 0.1
 
 
+def limit_loss(draft: Draft) -> None:
+    """Any loss is allowed, and the limit is stated."""
+    draft.output["loss_at_most"] = 1
+
+
 def repeat(draft: Draft) -> None:
     """Two rows for every person."""
     names = [f"{contract_examples.CANARY}-name-{row // 2:04d}" for row in range(len(draft.frame))]

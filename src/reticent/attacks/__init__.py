@@ -204,7 +204,8 @@ def _require_plain_table_attack(table: Any, name: str) -> Any:
     """Require that an attack on another tool's table needs no manifest."""
     if not ATTACKS[name].needs_source or ATTACKS[name].reads_people:
         raise RequestError(
-            f"The attack {name!r} needs a release folder: its manifest says how rows were withheld or drawn.",
+            "A plain table lacks what this adversary reads: the manifest of a release folder, which says how rows were "
+            "withheld or drawn.",
             attempt="a folder that `reticent publish` made, or another attack.",
         )
     return table

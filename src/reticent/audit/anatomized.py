@@ -16,10 +16,11 @@ the one that the owner's witness shows, or any other.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -44,6 +45,7 @@ from reticent.audit.kind import (
 )
 from reticent.audit.measure.counts import GroupCounts, list_views
 from reticent.audit.order import read_row_batches, require_sorted_rows
+from reticent.audit.remainder import LOST_LINK, format_lost_share
 from reticent.audit.row_matching import LinkedRows, link_rows, make_exact_keys
 from reticent.audit.source_comparison import ComparedRows, SourceComparison, convert_source
 from reticent.audit.subject import Subject
@@ -106,6 +108,11 @@ class AnatomizedAuditor:
             notes=(EXACT_QUASI_NOTE,),
             other_tables={"sensitive": sensitive},
         )
+
+    def describe_sensitive_loss(self, rows: int, utility: Mapping[str, Any]) -> str:
+        """Describe what is lost of sensitive values."""
+        chance = format_lost_share(float(utility["rce"]))
+        return f"{LOST_LINK}, and one drawn from them is not its own with a chance of {chance}."
 
     def match(self, recount: RecomputedRelease, source: SourceComparison) -> SourceMatching:
         """Match rows by all columns of `quasi`.

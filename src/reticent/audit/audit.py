@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import polars as pl
@@ -206,6 +206,9 @@ def _audit_subject(
     provenance = None
     if source is not None:
         comparison = compare_with_source(recount, source)
+        if subject.foreign:
+            recount = cast("Any", auditor).measure_by_source(recount, comparison)
+            utility = dict(recount.utility)
         matching = auditor.match(recount, comparison)
         matching = replace(matching, findings=(*matching.findings, *check_stated_withholding(recount, comparison)))
         provenance = trace_provenance(recount, matching, comparison)

@@ -10,8 +10,8 @@ step can be checked: a step that the method chose is not stated.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from fractions import Fraction
 from functools import partial
@@ -53,6 +53,7 @@ from reticent.data.columns import LabelOptions, Role
 from reticent.data.label_grammar import ANY_LABEL, parse_label
 from reticent.errors import BundleDamaged, InternalError, pluralize
 from reticent.format.manifest import ColumnEntry
+from reticent.labels.label_loss import ColumnLabels, ColumnLoss, read_column_labels
 from reticent.labels.scale import make_scale
 from reticent.utility import loss
 
@@ -91,6 +92,21 @@ class GeneralizedAuditor:
         recomputed.__dict__.update(labels=labels, groups=groups)  # cached properties that are known already
         return recomputed
 
+    def measure_by_source(self, recount: RecomputedRelease, source: SourceComparison) -> RecomputedRelease:
+        """Measure the loss of another tool's table once more: labels without a hierarchy may be values of the source."""
+        flat = [entry.name for entry in recount.subject.quasi if entry.type == "categorical" and not entry.hierarchy]
+        values = {name: source.values(name)[0].cast(pl.String).drop_nulls().to_list() for name in flat}
+        label_rows = {
+            name: (column.distinct, column.times(recount.groups.times)) for name, column in recount.labels.items()
+        }
+        sizes = loss.GroupSizes.from_sizes(recount.groups.sizes)
+        utility, notes = measure_utility(recount.subject, label_rows, sizes, values)
+        measured = replace(recount, utility=utility, notes=tuple(notes))
+        measured.__dict__.update(
+            labels=recount.labels, groups=recount.groups
+        )  # cached properties that are known already
+        return measured
+
     def in_parts(self) -> Any:
         """Return the module that recounts a release whose groups outgrow one machine."""
         from reticent.audit import generalized_partitions
@@ -123,31 +139,53 @@ class GeneralizedAuditor:
 
 
 def measure_utility(
-    subject: Subject, labels: Mapping[str, tuple[pl.Series, np.ndarray]], sizes: loss.GroupSizes
+    subject: Subject,
+    labels: Mapping[str, tuple[pl.Series, np.ndarray]],
+    sizes: loss.GroupSizes,
+    source_values: Mapping[str, Collection[str]] | None = None,
 ) -> tuple[dict[str, Any], list[str]]:
-    """Measure information loss from the labels, each with its number of rows; list what is not known of it."""
-    losses = [measure_column_loss(subject, entry, *labels[entry.name]) for entry in subject.quasi]
+    """Measure information loss from the labels, each with its number of rows; list what is not known of it.
+
+    `source_values` are the values of columns in the source of a table of another tool, where it is given.
+    """
+    values = source_values or {}
+    losses = [
+        measure_column_loss(subject, entry, *labels[entry.name], values.get(entry.name)) for entry in subject.quasi
+    ]
     notes = [result for result in losses if isinstance(result, str)]
     return combine_column_losses(subject, [result for result in losses if not isinstance(result, str)], sizes), notes
 
 
 def measure_column_loss(
-    subject: Subject, entry: ColumnEntry, distinct: pl.Series, rows: np.ndarray
-) -> loss.ColumnLoss | str:
+    subject: Subject,
+    entry: ColumnEntry,
+    distinct: pl.Series,
+    rows: np.ndarray,
+    source_values: Collection[str] | None = None,
+) -> ColumnLoss | str:
     """Measure what a column's labels lose.
 
     A release whose labels cannot be read is damaged; for a table of another tool, return a sentence that its loss is
-    not known.
+    not known. Its labels without a hierarchy are known to be values, or sets of them, if the source has all of these.
     """
     texts = distinct.to_list()
     if subject.foreign and entry.type == "categorical" and entry.hierarchy is None:
-        return f"No hierarchy of {entry.name!r} is given: how much its labels lose is not known, nor is the whole loss."
+        if source_values is None:
+            return (
+                f"No hierarchy of {entry.name!r} is given: how much its labels lose is not known, nor is the whole loss. "
+                "A hierarchy tells it, or the source, if the labels are values of it."
+            )
+        entry = replace(entry, values=sorted(source_values))
     try:
-        lines = make_scale(entry, texts, foreign=subject.foreign)
-        column_loss = loss.ColumnLabels(entry.name, lines, lines.read(texts), rows).measure_loss()
+        column_loss = _read_labels(subject, entry, texts, rows).measure_loss()
     except (ValueError, RecursionError):  # Unreadable, or quoted and no JSON
         if not subject.foreign:
             raise BundleDamaged(f"Column {entry.name!r} holds labels that its schema does not explain.") from None
+        if source_values is not None:
+            return (
+                f"The labels of {entry.name!r} are not all values of the source, and no hierarchy explains them: how much "
+                "they lose is not known, nor is the whole loss."
+            )
         return f"The labels of {entry.name!r} are not understood: how much they lose is not known."
     if off := count_off_grid_ranges(entry, texts):
         raise BundleDamaged(
@@ -156,9 +194,7 @@ def measure_column_loss(
     return column_loss
 
 
-def combine_column_losses(
-    subject: Subject, columns: Sequence[loss.ColumnLoss], sizes: loss.GroupSizes
-) -> dict[str, Any]:
+def combine_column_losses(subject: Subject, columns: Sequence[ColumnLoss], sizes: loss.GroupSizes) -> dict[str, Any]:
     """Combine the loss of all columns; it is not known where that of a column is not."""
     k = max((int(parse_parameter(p.parameters["k"])) for p in subject.promises if "k" in p.parameters), default=1)
     measures = loss.compute_loss_measures(columns, sizes, withheld=subject.withheld, k=k, weights=subject.weights)
@@ -195,6 +231,14 @@ def _read_rows(subject: Subject, each_row: bool) -> tuple[pl.DataFrame, np.ndarr
     if subject.manifest is None or subject.path is None:
         raise InternalError("There is neither a table nor a folder to recount.")
     return read_data_rows(subject, subject.manifest, subject.path, each_row=each_row)
+
+
+def _read_labels(subject: Subject, entry: ColumnEntry, texts: list[str | None], rows: np.ndarray) -> ColumnLabels:
+    """Read a column's labels; those of another tool one by one, as it may have written them."""
+    if not subject.foreign:
+        return read_column_labels(entry, texts, rows)
+    scale = make_scale(entry, texts, foreign=True)
+    return ColumnLabels(entry.name, scale, scale.read(texts), rows)
 
 
 def _count_sensitive_columns(subject: Subject, frame: pl.DataFrame, groups: PublishedGroups) -> list[SensitiveColumn]:

@@ -60,6 +60,7 @@ from reticent.audit.subject import Subject
 from reticent.data.columns import Role
 from reticent.errors import BundleDamaged
 from reticent.format.data_files import ROW_COUNT_COLUMN, read_partition
+from reticent.labels.label_loss import ColumnLoss
 from reticent.release.kind import find_data_files, list_schemas
 from reticent.utility import loss
 
@@ -76,7 +77,7 @@ class ColumnLabelMeasures:
     """What the labels of a column lose, and how well they identify."""
 
     column: int
-    label_loss: loss.ColumnLoss
+    label_loss: ColumnLoss
     identification: IdentifyingColumns
 
 
@@ -312,7 +313,7 @@ def _measure_column_labels(counts: pl.DataFrame, subject: Subject, folder: Path)
     entry = subject.quasi[column]
     rows = labels[ROW_COUNT_COLUMN].to_numpy()
     lost = measure_column_loss(subject, entry, labels[LABEL_KEY], rows)
-    assert isinstance(lost, loss.ColumnLoss)  # it is always known for a release of ours
+    assert isinstance(lost, ColumnLoss)  # it is always known for a release of ours
     return ColumnLabelMeasures(
         column, lost, *rank_identifying_columns([entry.name], np.arange(len(rows))[:, None], rows, pairs=False)
     )

@@ -163,6 +163,8 @@ class Auditor(Protocol):
     def match(self, recount: RecomputedRelease, source: SourceComparison) -> SourceMatching:
         """Find how the published rows stand for those of the source."""
 
+    # A kind whose rows do not show their own sensitive values has `describe_sensitive_loss(rows, utility)`: a sentence.
+
 
 def auditor_for(kind: str) -> Auditor:
     """Load the auditor of a release kind from the catalogue."""

@@ -61,6 +61,7 @@ from reticent.data.parsing import parse_texts
 from reticent.errors import BundleDamaged
 from reticent.exact_arithmetic import is_whole
 from reticent.format.manifest import ColumnEntry, Manifest
+from reticent.labels.label_loss import format_kept_share
 from reticent.release.kind import reader_for
 
 ROWS_COLUMN = "\x00rows"
@@ -102,6 +103,13 @@ class PerturbedAuditor:
             perturbation=perturbation,
             explained=frozenset(perturbation.values),
         )
+
+    def describe_sensitive_loss(self, rows: int, utility: Mapping[str, Any]) -> str:
+        """Describe what is lost of sensitive values."""
+        if "retention" not in utility:
+            return "Lost is the sensitive value: it was redrawn by the chances of the manifest's matrix."
+        chance = format_kept_share(float(utility["retention"]))
+        return f"Lost is the sensitive value: it was redrawn, and is the row's own with a chance of {chance}."
 
     def match(self, recount: RecomputedRelease, source: SourceComparison) -> SourceMatching:
         """Match rows by all published columns but the redrawn one, which is tested against the matrix."""

@@ -16,7 +16,9 @@ from typing import Any
 
 from reticent import catalogue, html_repr
 from reticent.audit.groups import Evidence
+from reticent.audit.kind import auditor_for
 from reticent.audit.provenance import Identity, PageCheck
+from reticent.audit.remainder import Remainder, describe_remainder
 from reticent.audit.risk import Risk
 from reticent.errors import BundleDamaged, InternalError
 from reticent.format.manifest import ComponentEntry
@@ -127,6 +129,13 @@ class Audit:
         return tuple(sentences)
 
     @property
+    def remainder(self) -> Remainder:
+        """What is left of the source: how much of its quasi-identifiers a row keeps, and a sentence."""
+        describe = getattr(auditor_for(self.kind), "describe_sensitive_loss", None)
+        sensitive_loss = None if describe is None else describe(self.rows, self.utility)
+        return describe_remainder(self.rows, self.withheld, self.utility, sensitive_loss)
+
+    @property
     def achieved(self) -> dict[str, Any]:
         return convert_to_plain(self.exact)
 
@@ -138,6 +147,7 @@ class Audit:
             "withheld": self.withheld,
             "kept": self.kept,
             "verdict": self.verdict,
+            "left": self.remainder.to_dict(),
             "promises": [_describe_verdict(verdict) for verdict in self.promises],
             "achieved": self.achieved,
             "utility": convert_to_plain(self.utility),
@@ -167,6 +177,7 @@ class Audit:
         withheld = "an unknown number" if self.withheld is None else f"{self.withheld:,}"
         lines = [
             f"{self.rows:,} rows in {self.groups:,} groups, {withheld} withheld: {VERDICT_WORDS[self.verdict]}",
+            self.remainder.sentence,
             "",
         ]
         lines += [_format_verdict(verdict) for verdict in self.promises]

@@ -10,6 +10,7 @@ they were, and still undecided if not. That cuts saw quasi-identifiers alone is 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import exp
@@ -32,6 +33,7 @@ from reticent.errors import BundleDamaged, pluralize
 from reticent.format.manifest import ColumnEntry, Manifest, find_domain_declaration
 from reticent.labels.cover import rebuild_hierarchy
 from reticent.labels.crucial_tuple import LabelledColumn, find_crucial_rows, read_column, read_distinct_labels
+from reticent.labels.label_loss import ColumnLabels, format_kept_share, make_tree_labels
 from reticent.labels.scale import LeafExtents, TreeScale
 from reticent.release.kind import read_tables
 from reticent.utility import loss
@@ -75,13 +77,21 @@ class SampledAuditor:
             sizes=sizes,
             sensitive=[],
             measures=achieved,
-            utility={**utility, "retention": sampling.p},
+            utility={**utility, "retention": sampling.p, "published_share": len(frame) / int(sizes.sum())},
             sampling=sampling,
             explained=frozenset(manifest.own["domain"]),
             labelled=False,
         )
         recomputed.__dict__.update(labels=labels, groups=group_rows(list(labels.values()), len(frame), sizes))
         return recomputed
+
+    def describe_sensitive_loss(self, rows: int, utility: Mapping[str, Any]) -> str:
+        """Describe what is lost of sensitive values."""
+        published = f"One row of each group is published: {pluralize(rows, 'row')}"
+        if "published_share" in utility:
+            published += f", {format_kept_share(float(utility['published_share']))} of them all"
+        chance = format_kept_share(float(utility["retention"]))
+        return f"{published}; its sensitive value is its own with a chance of {chance}, and drawn at random otherwise."
 
     def match(self, recount: RecomputedRelease, source: SourceComparison) -> SourceMatching:
         """Match every source row with the one published row that covers it, and test the published values."""
@@ -124,18 +134,6 @@ class SampledAuditor:
             ),
             missing=int(rows.multiplicities[~covered].sum()),
         )
-
-
-@dataclass(frozen=True, eq=False)
-class FlatLabels(loss.ColumnLabels):
-    """Categories without a hierarchy: a label of several values has the root for its ancestor, and loses all."""
-
-    def loss(self) -> float:
-        assert isinstance(self.extents, LeafExtents)
-        return self.mean(self.extents.several)
-
-    def height(self) -> float:
-        return self.loss()
 
 
 def _read_group_sizes(manifest: Manifest, frame: pl.DataFrame) -> np.ndarray:
@@ -181,11 +179,11 @@ def _measure_achieved(subject: Subject, sampling: SamplingParameters) -> dict[st
     return measures
 
 
-def _make_labels(column: LabelledColumn, sizes: np.ndarray) -> loss.ColumnLabels:
+def _make_labels(column: LabelledColumn, sizes: np.ndarray) -> ColumnLabels:
     rows = np.bincount(column.label, weights=sizes, minlength=len(column.extents)).astype(np.int64)
-    if isinstance(column.scale, TreeScale) and column.scale.hierarchy.height == 1:
-        return FlatLabels(column.entry.name, column.scale, column.extents, rows)
-    return loss.ColumnLabels(column.entry.name, column.scale, column.extents, rows)
+    if isinstance(column.scale, TreeScale) and isinstance(column.extents, LeafExtents):
+        return make_tree_labels(column.entry.name, column.scale, column.extents, rows)
+    return ColumnLabels(column.entry.name, column.scale, column.extents, rows)
 
 
 def _replace_nan(series: pl.Series) -> pl.Series:

@@ -38,6 +38,7 @@ from reticent.audit.kind import (
 )
 from reticent.audit.measure.counts import GroupCounts, parse_parameter
 from reticent.audit.order import read_row_batches, require_sorted_rows
+from reticent.audit.remainder import LOST_LINK, format_lost_share
 from reticent.audit.row_matching import LinkedRows, link_rows, make_exact_keys
 from reticent.audit.source_comparison import SourceComparison, convert_source
 from reticent.audit.subject import Subject
@@ -126,6 +127,10 @@ class TransformedAuditor:
             targeted=targeted,
             other_tables={"sensitive": sensitive, "bounds": bounds, "domain": domain},
         )
+
+    def describe_sensitive_loss(self, rows: int, utility: Mapping[str, Any]) -> str:
+        """Describe what is lost of sensitive values."""
+        return f"{LOST_LINK}, as nodes or ranges, and {format_lost_share(float(utility['fakes']))} of these are fakes."
 
     def match(self, recount: RecomputedRelease, source: SourceComparison) -> SourceMatching:
         """Match rows by all columns of `quasi`; compare a group's values with those of the people who are in it."""

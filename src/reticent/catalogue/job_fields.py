@@ -237,6 +237,15 @@ RELEASE_FIELDS: Mapping[str, Field] = {
         refusal="suppress_at_most must be a share of the rows.",
         attempt="a number from 0 to 1.",
     ),
+    "loss_at_most": Field(
+        "number",
+        "the greatest loss (AIL of the labels as printed; a row keeps 1 - AIL) at which the release is published; above it the job is refused",
+        unset="no limit",
+        least=0,
+        most=1,
+        refusal="loss_at_most must be a loss.",
+        attempt="a number from 0 to 1, as 0.4.",
+    ),
     "formulas": Field(
         "choice",
         'whether texts of a CSV that a spreadsheet would take for formulas stay, or get an apostrophe before them ("quote")',

@@ -205,6 +205,20 @@ def collect_attack_options(name: str | None, arguments: Mapping[str, Any]) -> di
     }
 
 
+def is_guess(outcome: Mapping[str, Any]) -> bool:
+    """Tell whether an attack guesses something of each target, and has no sentence of its own."""
+    name = outcome["attack"]
+    return catalogue.ATTACKS[name].guesses and not any(name in describers for describers in _DESCRIBERS_BY_PARAGRAPH)
+
+
+def _describe_guesses(outcome: Mapping[str, Any]) -> str:
+    """Describe what guesses reached beside what is reached without the release, as a sentence for a report."""
+    return (
+        f"{outcome['attack']}: its guesses are right for {outcome['success']:.1%} of {outcome['targets']:,} "
+        f"{name_targets(outcome)}; without the release for {outcome['baseline']:.1%}."
+    )
+
+
 def list_skipped_attacks(skipped: Mapping[str, Sequence[str]]) -> list[str]:
     """List one line for each reason, with the attacks that were not tried for it."""
     return [f"Not tried: {', '.join(names)}. {reason}" for reason, names in skipped.items()]
@@ -301,11 +315,16 @@ def _print_outcomes(outcomes: Sequence[Mapping[str, Any]], reasons: Sequence[str
     ]
     say_table([*TABLE_HEAD, "a promise speaks of it"], rows)
     say("No release is called safe: these adversaries were tried, and this is what they reached.")
-    say(*explain_row_targets(outcomes))
+    paragraphs = [
+        explain_row_targets(outcomes),
+        [_describe_guesses(outcome) for outcome in outcomes if is_guess(outcome)],
+    ]
     for describers in _DESCRIBERS_BY_PARAGRAPH:
         described = [outcome for outcome in outcomes if outcome["attack"] in describers]
-        say(*(line for outcome in described for line in describers[outcome["attack"]](outcome)))
-    say(*reasons)
+        paragraphs.append([line for outcome in described for line in describers[outcome["attack"]](outcome)])
+    for lines in (*paragraphs, reasons):
+        if lines:
+            say("", *lines)
     for outcome in outcomes:
         if outcome.get("bound") is not None:
             say(*_describe_corruption_bounds(outcome, rho1))

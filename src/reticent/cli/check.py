@@ -46,7 +46,7 @@ def check(
     began = process_time()
 
     from reticent.check import check as check_job
-    from reticent.cli.check_output import format_explanation, make_plan_printer
+    from reticent.cli.check_output import format_explanation, format_loss_limit, make_plan_printer
     from reticent.cli.output import say, say_json, show_progress
     from reticent.errors import PromiseUnreachable
     from reticent.job.job import Job
@@ -62,7 +62,8 @@ def check(
         result = check_job(
             parsed_job, methods=named, budget=remaining, progress=progress, finished=print_plan, engine=worker
         )
-    code = 0 if result.reachable else PromiseUnreachable.exit_code
+    is_publishable = result.reachable and result.within_limit is not False
+    code = 0 if is_publishable else PromiseUnreachable.exit_code
     if json:
         say_json(result.to_dict(show_values=show_values))
         return code
@@ -71,6 +72,8 @@ def check(
             "",
             f"Not planned, for want of time: {', '.join(result.unplanned)}. --methods NAME plans one whatever it takes.",
         )
+    if limit_sentence := format_loss_limit(result, parsed_job.release.loss_at_most):
+        say("", limit_sentence)
     for summary in result.methods:
         if summary.why:
             say("", f"{summary.method}: {summary.why}")

@@ -36,6 +36,29 @@ def make_plan_printer(progress: Callable[[str], None]) -> Callable[[Any, Any], N
     return print_summary
 
 
+def format_loss_limit(result: Any, limit: Any) -> str:
+    """Format whether the expected loss is within `loss_at_most`, by the job's own method and by the others; nothing without a limit."""
+    if limit is None:
+        return ""
+    within = [summary.method for summary in result.methods if summary.within_limit]
+    above = [summary.method for summary in result.methods if summary.within_limit is False]
+    own = result.methods[0].method
+    outcome = {
+        True: f"is met by {own}",
+        False: f"IS NOT met by {own}: publishing would be refused",
+        None: f"is not decided for {own}: there is no plan to measure",
+    }[result.within_limit]
+    others = [name for name in within if name != own]
+    sentence = f"loss_at_most = {float(limit):g} {outcome}."
+    if others:
+        sentence += (
+            f" It is met by {', '.join(others)} too." if own in within else f" It is met by {', '.join(others)}."
+        )
+    if refused := [name for name in above if name != own]:
+        sentence += f" It is not met by {', '.join(refused)}."
+    return sentence
+
+
 def format_explanation(result: Any, source: Any) -> list[str]:
     """Format loss by column, what became of the columns, what binds, and what would help, each with its figure."""
     why = result.explained

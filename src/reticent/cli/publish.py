@@ -164,10 +164,11 @@ def _publish_batches(job: Any, by: str, output: Path, json: bool, **options: Any
                     format_number(batch[key]) if key in batch else "-"
                     for key in ("source_rows", "rows", "withheld", "kept")
                 ),
+                _format_row_keeps(batch),
             )
             for batch in result["batches"]
         ]
-        say_table(("batch", "rows in source", "published", "withheld", "kept"), rows, indent=2)
+        say_table(("batch", "rows in source", "published", "withheld", "kept", "a row keeps"), rows, indent=2)
         if skipped := [batch["batch"] for batch in result["batches"] if batch["status"] == "skipped"]:
             say("", f"Skipped, because published before from the same rows: {shorten_list(skipped)}.")
         for batch in result["batches"]:
@@ -186,3 +187,11 @@ def shorten_list(names: Sequence[str]) -> str:
     if len(names) <= MAX_NOTICES_SHOWN:
         return ", ".join(names)
     return f"{', '.join(names[:3])} ... {names[-1]} ({len(names)} batches)"
+
+
+def _format_row_keeps(batch: dict[str, Any]) -> str:
+    """Format the share of its quasi-identifiers that a row of a batch keeps; a dash where nothing was published."""
+    from reticent.labels.label_loss import format_kept_share
+
+    keeps = batch["left"]["row_keeps"] if "left" in batch else None
+    return "-" if keeps is None else format_kept_share(keeps)

@@ -20,13 +20,14 @@ overtake on all rows. It extrapolates figures from two parts, one four times the
 power of the number of rows, as errors of samples (1 / sqrt(n)) and widths of groups do. Its spread over runs gives two
 lines: a hopeful one from the worst of the smaller part to the best of the larger, and a doubtful one the other way
 round; and as the power itself changes with the rows, it is taken to be off by half. Whatever two parts show, a
-candidate that is behind may gain as samples do and groups over two columns, by 1 / sqrt(n). This is a guess and never a
-measurement: it names who may overtake, and ranks nobody.
+candidate that is behind may gain as samples do and groups over two columns, by 1 / sqrt(n), unless it is of the kind of
+the one ahead, which then gains as much: of these the means that were measured decide (mondrian is not named where mosaic
+leads and gains as it does). This is a guess and never a measurement: it names who may overtake, and ranks nobody.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import log, sqrt
 from statistics import fmean, stdev
@@ -85,11 +86,20 @@ class Projection:
 
 
 def find_possible_overtakers(
-    small: Figures, large: Figures, first: str, *, times: float, further: float, less_is_better: bool
+    small: Figures,
+    large: Figures,
+    first: str,
+    *,
+    times: float,
+    further: float,
+    less_is_better: bool,
+    same_kind: Collection[str] = (),
 ) -> list[str]:
     """Find the candidates that may be better than `first` on all rows.
 
-    A candidate without a figure for the smaller part counts as one of them.
+    A candidate without a figure for the smaller part counts as one of them. What more rows may give to a release, beyond
+    what the two parts show, they give to every release of its kind: of candidates of the `same_kind` as `first`, which
+    is ahead, the measured figures alone decide.
     """
     if first not in small:
         return [name for name in large if name != first]
@@ -102,14 +112,17 @@ def find_possible_overtakers(
     projection_of_first = projections[first]
     assert projection_of_first is not None
 
-    def may(projection: Projection | None) -> bool:
+    def may(name: str, projection: Projection | None) -> bool:
+        if projection is not None and name in same_kind:
+            ends = [_project_mean(small[each], large[each], times, further, less_is_better) for each in (name, first)]
+            return ends[0] < ends[1]
         return projection is None or (
             projection.hopeful < projection_of_first.doubtful
             if less_is_better
             else projection.hopeful > projection_of_first.doubtful
         )
 
-    return [name for name, way in projections.items() if name != first and may(way)]
+    return [name for name, way in projections.items() if name != first and may(name, way)]
 
 
 def is_level(a: Mapping[str, Any], b: Mapping[str, Any]) -> bool:
@@ -198,7 +211,13 @@ class Advice:
         further = self.compared.of / self.compared.people
         less_is_better = PURPOSES[self.purpose].less_is_better
         names_of = find_possible_overtakers(
-            self.before, figures, self.best["name"], times=SAMPLE_RATIO, further=further, less_is_better=less_is_better
+            self.before,
+            figures,
+            self.best["name"],
+            times=SAMPLE_RATIO,
+            further=further,
+            less_is_better=less_is_better,
+            same_kind=[row["name"] for row in self.candidates if row["kind"] == self.best["kind"]],
         )
         return [row for row in self.candidates if row["name"] in names_of]
 
@@ -223,7 +242,7 @@ class Advice:
             f"{row['kind']} ({row['name']}) gives up: {row['gives_up']}."
             for row in _select_one_of_each_kind(self.candidates)
         ]
-        lines += self._describe_sample()
+        lines += [_describe_corruption(self.compared), *self._describe_sample()]
         return [*lines, *(f"{name} was not measured: {why}" for name, why in self.refused.items())]
 
     def _describe_sample(self) -> list[str]:
@@ -334,6 +353,37 @@ def advise(
 def _compute_shortfall(figure: Mapping[str, Any], less_is_better: bool) -> tuple[float, float]:
     """Return the figure's ends as something to be made small: where more is better, what is missing to 1."""
     return (figure["low"], figure["high"]) if less_is_better else (1 - figure["high"], 1 - figure["low"])
+
+
+def _project_mean(
+    small: Mapping[str, Any], large: Mapping[str, Any], times: float, further: float, less_is_better: bool
+) -> float:
+    """Project the mean of a figure, as something to be made small, by the power of the rows that two parts show."""
+    before = small["value"] if less_is_better else 1 - small["value"]
+    after = large["value"] if less_is_better else 1 - large["value"]
+    exponent: float = log(further) / log(times)
+    return float(after * _divide_safely(after, before) ** exponent)
+
+
+def _describe_corruption(compared: Comparison) -> str:
+    """Describe whether a promise holds against an adversary who knows the sensitive values of others, and which would."""
+    promised = [promise["model"] for row in compared.rows for promise in row.get("promises") or ()]
+    adversary = catalogue.ATTACKS["corruption"]
+    if covered := adversary.select_promises(promised):
+        verb = "holds" if len(covered) == 1 else "hold"
+        return f"{' and '.join(covered)} {verb} against an adversary too who knows the sensitive values of other people (corruption)."
+    promise_classes = {registry.load_promise_class(promise) for promise in adversary.promises}
+    able = [name for name in catalogue.METHODS if promise_classes & set(_list_kept_classes(name))]
+    return (
+        "No promise here bounds what an adversary learns who knows the sensitive values of other people (corruption): "
+        f"{' and '.join(adversary.promises)} do, which {' and '.join(able)} keeps."
+    )
+
+
+def _list_kept_classes(method: str) -> tuple[type, ...]:
+    """List the classes of promises that a method says it keeps."""
+    keeps = registry.load_method_class(method).keeps
+    return keeps if isinstance(keeps, tuple) else (keeps,)
 
 
 def _divide_safely(after: float, before: float) -> float:

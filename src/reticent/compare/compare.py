@@ -37,7 +37,10 @@ from reticent.compare.metrics import (
 )
 from reticent.compare.trivial_sanitizations import make_trivial_sanitizations
 from reticent.data import source as sources
+from reticent.data.cells import Cells
 from reticent.data.columns import has_types
+from reticent.data.domain import TreeDomain
+from reticent.data.label_grammar import ANY_LABEL
 from reticent.errors import ColumnError, RequestError, suggest
 from reticent.evaluation import BudgetClock, Candidate
 from reticent.html_repr import render_page, render_table
@@ -308,7 +311,7 @@ def _measure_table(name: str, table: Any, job: Job, setting: ComparisonSetting) 
     setting.progress(f"{name}: measuring")
     rows, cells, _ = setting.encode_rows(job)
     sight = locate_plain_labels(table, cells, job)
-    report = audit(table, job=job).to_dict()
+    report = audit(table, job=job, hierarchy=_list_flat_hierarchies(cells)).to_dict()
     row: dict[str, Any] = {
         "name": name,
         "role": TABLE_ROLE,
@@ -327,6 +330,16 @@ def _measure_table(name: str, table: Any, job: Job, setting: ComparisonSetting) 
             "classification_asked": CLASSIFICATION_NOTE,
         }
     return row
+
+
+def _list_flat_hierarchies(cells: Cells) -> dict[str, list[list[str]]]:
+    """List the values of quasi-identifiers without a hierarchy: labels of another tool that are values lose nothing."""
+    flat = [domain for domain in cells.quasi if isinstance(domain, TreeDomain) and domain.hierarchy.height == 1]
+    return {
+        domain.name: [[text, ANY_LABEL] for text in domain.texts]
+        for domain in flat
+        if domain.texts and ANY_LABEL not in domain.texts
+    }
 
 
 def _select_attacks(names: Sequence[str] | None) -> tuple[str, ...]:

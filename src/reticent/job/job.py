@@ -53,11 +53,12 @@ _UNSET: Any = None  # what is left out is filled in when the job is made
 @document_parameters(JOB_TABLES["release"])
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Output:
-    """How to publish: what becomes of undeclared columns, the file format, and how many rows may be withheld."""
+    """How to publish: what becomes of undeclared columns, the file format, how many rows may be withheld, and how much may be lost."""
 
     undeclared: str = "refuse"
     format: str = "parquet"
     suppress_at_most: Fraction = Fraction(0)
+    loss_at_most: Fraction | None = None
     formulas: str = "keep"
     together: Fraction | None = None
     part_rows: int | None = None
@@ -70,6 +71,7 @@ class Output:
             undeclared: str = "refuse",
             format: str = "parquet",
             suppress_at_most: Number = 0,
+            loss_at_most: Number | None = None,
             formulas: str = "keep",
             together: Number | None = None,
             part_rows: int | None = None,

@@ -196,7 +196,7 @@ def _make_sweep_watch(progress: ProgressCallback) -> Watch:
     """Make a watch that reports the sweeps of an anytime method as progress, and never stops it."""
 
     def watch(state: Any) -> None:
-        progress(ProgressEvent(f"planning: {state.sweep} sweeps", state.done, f"loss {state.loss:.4f}"))
+        progress(ProgressEvent(f"planning: {state.sweep} sweeps", state.done, f"search objective {state.loss:.4f}"))
 
     return watch
 

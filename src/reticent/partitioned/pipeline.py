@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from math import fsum
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from reticent.format.data_files import count_partitions
 from reticent.format.data_writer import FileRows
 from reticent.job.job import Job
 from reticent.job_table import ScannedTable, scan_table
+from reticent.labels.label_loss import ReleaseLoss, compute_ail
 from reticent.methods import regions as methods_regions
 from reticent.methods.base import bind_reachable_promises
 from reticent.methods.recipe_planning import describe_lone_people, select_method_promises
@@ -37,7 +39,7 @@ from reticent.partitioned.fingerprint import PartitionedCountedRows
 from reticent.preconditions import require_short_texts
 from reticent.progress import ProgressCallback, ProgressEvent
 from reticent.randomness import Random
-from reticent.recipe.group_labels import describe_label_cost
+from reticent.recipe.planned_loss import describe_label_cost
 from reticent.release import bundle
 from reticent.release.kind import find_data_files
 
@@ -177,10 +179,19 @@ class PartitionedPlan:
         fields: dict[str, Any] = self.writer.fields()
         return fields
 
-    def describe_wider_labels(self) -> list[str]:
-        tight_loss = sum(region.tight for region in self.summaries) / self.row_count
-        printed_loss = sum(region.printed for region in self.summaries) / self.row_count
-        return describe_label_cost(self.cells.quasi, tight_loss, printed_loss)
+    @property
+    def loss(self) -> ReleaseLoss | None:
+        """The loss of labels that no machine holds together: the audit measures it."""
+        return None
+
+    def describe_wider_labels(self, audited: Mapping[str, Any]) -> list[str]:
+        """Describe what wider labels lose beside tight ones; nothing is withheld, so tight ones would span the source's own range."""
+        tight = dict(audited["ail_by_column"])
+        for column_index, domain in enumerate(self.cells.quasi):
+            if domain is not domain.tight:
+                tight[domain.name] = fsum(region.tight[column_index] for region in self.summaries) / self.row_count
+        weights = getattr(self.table.job.method, "weights", None)
+        return describe_label_cost(self.cells.quasi, compute_ail(tight, weights), audited["ail"])
 
     def describe_lone_people(self) -> list[str]:
         """Describe people who would be alone, for the steward; the promises that regions keep know no priors."""

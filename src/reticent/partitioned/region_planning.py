@@ -18,7 +18,6 @@ import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -33,8 +32,7 @@ from reticent.models.promise import Promises
 from reticent.partitioned.cell_encoding import ColumnCodings, to_matrix
 from reticent.randomness import Random
 from reticent.recipe.group_labels import (
-    compute_label_loss,
-    compute_total_loss,
+    compute_column_losses,
     merge_equal_labels,
     select_telling_labels,
 )
@@ -121,13 +119,12 @@ class RegionRequest:
 
 @dataclass(frozen=True, slots=True)
 class RegionSummary:
-    """Summary of a region's plan: its groups, its rows, the loss of its labels beside tight ones, and groups of one row."""
+    """Summary of a region's plan: its groups, its rows, what tight labels would lose in each column, all rows together, and groups of one row."""
 
     region: int
     groups: int
     rows: int
-    tight: float
-    printed: float
+    tight: tuple[float, ...]
     alone: int = 0
 
 
@@ -190,7 +187,5 @@ def _plan_region(rows: pl.DataFrame, number: int, request: RegionRequest) -> Reg
     plan = RegionPlan(replace(recipe, padded={}), labels.of_group)
     write_atomically(_locate_plan(request.folder, number), pickle.dumps(plan, protocol=5))
     write_region_labels(request.folder, number, labels.texts)
-    weights: Any = getattr(request.method, "weights", None)
-    tight = compute_total_loss(recipe, weights)
-    printed = compute_label_loss(recipe, weights) * cells.rows
-    return RegionSummary(number, recipe.groups, cells.rows, tight, printed, count_lone_people(recipe))
+    tight = tuple((recipe.as_groups().sizes @ compute_column_losses(recipe)).tolist())
+    return RegionSummary(number, recipe.groups, cells.rows, tight, count_lone_people(recipe))

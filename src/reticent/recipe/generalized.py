@@ -24,11 +24,11 @@ from reticent.recipe.group_labels import (
     build_passthrough_entry,
     build_quasi_entry,
     build_sensitive_entry,
-    compute_label_loss,
     merge_equal_labels,
     name_label_column,
     name_value_column,
 )
+from reticent.recipe.planned_loss import measure_recipe_loss
 from reticent.recipe.recipe import Recipe
 
 
@@ -41,6 +41,7 @@ class GeneralizedWriter:
     columns: Mapping[str, Column]
     kind: ClassVar[str] = "generalized"
     generalizes: ClassVar[bool] = True
+    labelled: ClassVar[bool] = True
     several_sensitive: ClassVar[bool] = True
     place: ClassVar[None] = None
 
@@ -59,8 +60,13 @@ class GeneralizedWriter:
         """Summarize the planned groups: how many, the smallest, and their information loss (AIL)."""
         sizes = self.recipe.as_groups().sizes
         rows = self.recipe.cells.rows
-        loss = compute_label_loss(self.recipe, weights)
-        return {"groups": len(sizes), "smallest": int(sizes.min(initial=rows)), "ail": loss}
+        loss = measure_recipe_loss(self.recipe, self.labels, self.columns, weights)
+        return {
+            "groups": len(sizes),
+            "smallest": int(sizes.min(initial=rows)),
+            "ail": loss.ail,
+            "ail_by_column": loss.by_column,
+        }
 
     def frames(self, pieces: RowBatches) -> dict[str, FileRows]:
         """Build the data file, columns in the source's order."""

@@ -7,8 +7,10 @@ labels only, so groups with equal labels are one group: `merge_equal_labels` mer
 end isolates if exactly one person of its group has the value there.  The control is the same share among any values of
 the table inside the range, each range counting alike (`attacks.singling_out` measures it on the release).
 
-`compute_label_loss` and `compute_total_loss` are AIL's numerator (Cao & Karras 2012, equations 2 to 5): each published
-row loses the weighted mean of what its group's label, or its span, loses in each column; a withheld row loses 1.
+`compute_label_loss` and `compute_total_loss` are what methods minimize (Cao & Karras 2012, equations 2 to 5, over the
+source's own domains): each published row loses the weighted mean of what its group's label, or its span, loses in each
+column; a withheld row loses 1.  The loss that is reported of a plan follows from what its labels print
+(`recipe.planned_loss`).
 
 The manifest explains labels by an entry for each column (`build_quasi_entry`, `build_sensitive_entry`,
 `build_passthrough_entry`); `build_exact_entries`, with the functions before it, makes the entries of kinds that publish
@@ -17,7 +19,7 @@ exact quasi-identifiers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
@@ -33,7 +35,6 @@ from reticent.data.domain import BandDomain, Domain, RangeDomain, TreeDomain, pr
 from reticent.data.label_grammar import ANY_LABEL, format_value_label, parse_label
 from reticent.data.label_styles import PaddedDomain, WidenedDomain, choose_round_step, narrow_labels
 from reticent.data.parsing import parse_texts
-from reticent.errors import pluralize
 from reticent.exact_arithmetic import is_whole
 from reticent.models.promise import CandidateGroups
 from reticent.randomness import Random
@@ -133,7 +134,7 @@ def build_group_labels(recipe: Recipe) -> GroupLabels:
     for column_index, domain in enumerate(recipe.cells.quasi):
         if column_index in recipe.padded:
             labels, of_group = _number_distinct(recipe.padded[column_index].labels, np.arange(recipe.groups))
-        elif isinstance(domain, TreeDomain) and (domain.style or recipe.labels) == "sets":
+        elif _prints_sets(domain, recipe):
             labels, of_group = _label_sets(groups, domain, codes[:, column_index])
         else:
             labels, of_group = _label_spans(domain, *find_spans(groups, codes[:, column_index]))
@@ -187,31 +188,6 @@ def compute_label_loss(recipe: Recipe, weights: Mapping[str, Any] | None = None)
         float(sizes @ (compute_label_losses(recipe) @ compute_weight_shares(recipe.cells, weights))) + recipe.withheld
     )
     return lost / max(recipe.cells.rows, 1)
-
-
-def describe_wider_labels(recipe: Recipe, weights: Mapping[str, Any] | None = None) -> list[str]:
-    """Describe, for the owner, what snapped and padded labels lose beside tight ones.
-
-    The loss of tight labels is a sum over hidden ends, so it is in no file that is handed out.
-    """
-    if not recipe.groups or not _count_widened(recipe.cells.quasi):
-        return []
-    tight = compute_total_loss(recipe, weights) / max(recipe.cells.rows, 1)
-    printed = compute_label_loss(recipe, weights)
-    return describe_label_cost(recipe.cells.quasi, tight, printed)
-
-
-def describe_label_cost(quasi: Sequence[Domain], tight: float, printed: float) -> list[str]:
-    """Describe, for the owner, what wider labels lose beside tight ones, from both losses."""
-    columns = _count_widened(quasi)
-    if not columns or f"{tight:.4f}" == f"{printed:.4f}":
-        return []
-    increase = f" ({printed / tight - 1:.1%} more)" if tight else ""
-    return [
-        f"The labels of {pluralize(columns, 'column')} are wider than their groups: over the source's "
-        f"own ranges AIL is {printed:.4f}, with tight labels it would be "
-        f"{tight:.4f}{increase}. The second figure is for you alone: it tells of ends that are hidden."
-    ]
 
 
 def compute_total_loss(recipe: Recipe, weights: Mapping[str, Any] | None = None) -> float:
@@ -403,6 +379,12 @@ def _narrow_to_published(recipe: Recipe) -> Recipe:
     return replace(recipe, cells=replace(recipe.cells, quasi=tuple(quasi)))
 
 
+def _prints_sets(domain: Domain, recipe: Recipe) -> bool:
+    """Tell whether a column prints exact sets: one of categories. Numbers and dates print bands or ranges, by which they are read."""
+    is_categorical = isinstance(domain, TreeDomain) and not isinstance(domain, BandDomain)
+    return is_categorical and (getattr(domain, "style", None) or recipe.labels) == "sets"
+
+
 def _number_distinct(labels: list[str | None], of_group: np.ndarray) -> tuple[list[str | None], np.ndarray]:
     """Number distinct label texts, not spans: two spans may print alike."""
     if len(set(labels)) == len(labels):
@@ -428,10 +410,6 @@ def _label_spans(domain: Domain, lower: np.ndarray, upper: np.ndarray) -> tuple[
     pairs, of_group = np.unique(lower.astype(np.int64) * domain.size + upper, return_inverse=True)
     labels = domain.labels(pairs // domain.size, pairs % domain.size)
     return _number_distinct(labels, of_group)
-
-
-def _count_widened(quasi: Sequence[Domain]) -> int:
-    return sum(isinstance(domain, WidenedDomain) for domain in quasi)
 
 
 def _format_bound(end: int | float | str, domain: Domain) -> int | float | str:

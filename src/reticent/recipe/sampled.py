@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,10 +20,10 @@ from reticent.recipe.group_labels import (
     GroupLabels,
     build_quasi_entry,
     build_sensitive_entry,
-    compute_total_loss,
     merge_equal_labels,
     to_json_number,
 )
+from reticent.recipe.planned_loss import measure_label_loss
 from reticent.recipe.recipe import SampledRecipe
 
 SIZE_COLUMN = "G"
@@ -40,6 +41,7 @@ class SampledWriter:
     columns: Mapping[str, Column]
     kind: ClassVar[str] = "sampled"
     generalizes: ClassVar[bool] = False  # withholding rows to lose less would depend on who is sensitive
+    labelled: ClassVar[bool] = True
     lists_values: ClassVar[bool] = True
     several_sensitive: ClassVar[bool] = False
     place: ClassVar[None] = None
@@ -64,8 +66,22 @@ class SampledWriter:
     def summarize_plan(self, weights: Mapping[str, Any] | None = None) -> dict[str, Any]:
         sizes = self.recipe.as_groups().sizes
         rows = self.recipe.cells.rows
-        loss = compute_total_loss(self.recipe, weights) / max(rows, 1)
-        return {"groups": len(sizes), "smallest": int(sizes.min(initial=rows)), "ail": loss}
+        loss = measure_label_loss(self._quasi_entries.values(), self.labels, sizes, weights=weights)
+        return {
+            "groups": len(sizes),
+            "smallest": int(sizes.min(initial=rows)),
+            "ail": loss.ail,
+            "ail_by_column": loss.by_column,
+        }
+
+    @cached_property
+    def _quasi_entries(self) -> dict[str, dict[str, Any]]:
+        """The manifest's entry of each quasi-identifier, in the order of the cells' columns."""
+        cells = self.recipe.cells
+        return {
+            domain.name: build_quasi_entry(domain, _list_value_labels(cells, column_index), self.columns[domain.name])
+            for column_index, domain in enumerate(cells.quasi)
+        }
 
     def frames(self, pieces: RowBatches) -> dict[str, FileRows]:
         recipe = self.recipe
@@ -90,14 +106,10 @@ class SampledWriter:
         """Build schema, p, k and the domain; never the overall distribution."""
         cells = self.recipe.cells
         mechanism = self.recipe.mechanism
-        quasi = {
-            domain.name: (domain, _list_value_labels(cells, column_index))
-            for column_index, domain in enumerate(cells.quasi)
-        }
         entries = []
         for name, column in self.columns.items():
             if column.role is Role.QUASI:
-                entries.append(build_quasi_entry(*quasi[name], column))
+                entries.append(self._quasi_entries[name])
             elif column.role is Role.SENSITIVE:
                 entries.append(build_sensitive_entry(cells.sensitive[0], column))
         return {

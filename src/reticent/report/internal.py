@@ -253,6 +253,7 @@ def build_internal_facts(
         "lead": [
             "Never to be handed out: this page tells what the release keeps back.",
             *_describe_lost_promises(release),
+            report["left"]["says"],
             *report.get("source", {}).get("sentences", ()),
         ],
         "sections": [

@@ -37,7 +37,7 @@ VERDICT_SENTENCES = {
 }
 MEASURE_EXPLANATIONS = {
     "alpha": "alpha: the greatest share of one value in a group",
-    "ail": "ail: mean information loss of a label, from 0 to 1",
+    "ail": "ail: the loss, from 0 (exact) to 1 (`*` everywhere); a row keeps 1 - ail",
     "ail_by_column": "the same by column",
     "dm": "dm: squared group sizes, added up, with a penalty for rows withheld",
     "dm_star": "dm_star: the same without it",
@@ -48,6 +48,7 @@ MEASURE_EXPLANATIONS = {
     "retention": "retention: the chance that a value was kept",
     "sum_of_ranges": "sum_of_ranges: the widths of all published values",
     "fakes": "fakes: their share of the published values",
+    "published_share": "published_share: the share of people of whom a row is published",
 }
 """Explanations of measures whose names are not clear by themselves; the others are explained with the promises."""
 KEPT_WORDS = {True: "yes", False: "NO", None: "not shown by the files"}
@@ -148,6 +149,7 @@ def _build_lead(release: Release, report: Mapping[str, Any]) -> list[str]:
     return [
         *(seeded if release.manifest.seeded else ()),
         VERDICT_SENTENCES[report["verdict"]] if report["promises"] else "No promise is stated.",
+        report["left"]["says"],
         "This page is made from the release folder alone, and anybody who has the folder can make it again, byte for byte, with "
         f"reticent {release.manifest.reticent}: reticent report FOLDER.",
     ]

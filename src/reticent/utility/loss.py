@@ -1,8 +1,7 @@
 """Information loss of a generalized table, in one pass over the distinct labels and the group sizes.
 
-    AIL        (= NCP, GCP) Cao & Karras 2012, equations 2-5: sum over groups of |G| * sum_c w_c IL_c(G), over |DB|;
-               IL of a range is (u - l) / (U - L), of a node leaves(a) / leaves(root), 0 for a single value; a withheld
-               row counts 1
+    AIL        (= NCP, GCP) Cao & Karras 2012, equations 2-5: the loss of a release (`labels.label_loss`), the one that
+               planning reports too
     DM         Bayardo & Agrawal 2005: sum |G|^2, and |DB| for each withheld row
     DM*        El Emam et al. 2009: sum |G|^2 without the penalty
     C_avg      LeFevre et al. 2006 (AECS): (published rows / groups) / k, k as promised, 1 where no k is
@@ -11,8 +10,6 @@
                frequencies; a withheld cell counts as `*`; needs the source
     row loss   how much of a person's row a release hides, for users who want rows and not statistics:
                1 - (share of people with a row) * (1 - the mean over columns of what is lost)
-
-A null loses nothing; a label that covers the null beside other values loses 1.
 
 In the row loss, a quasi-identifier loses what its label does (IL of Cao & Karras 2012, 0 where it is exact). The
 sensitive column loses the chance that what a row shows is not the person's own value: 0 where rows have their own, 1 -
@@ -30,41 +27,8 @@ from typing import Any
 import numpy as np
 
 from reticent.data.cells import Cells
-from reticent.format.schema_checks import parse_fraction
-from reticent.labels.scale import Extent, Scale
+from reticent.labels.label_loss import ColumnLoss, compute_release_loss
 from reticent.release.kind import reader_for
-
-
-@dataclass(frozen=True, eq=False)
-class ColumnLabels:
-    """One quasi-identifying column: its distinct labels as extents on a scale, and how many rows have each."""
-
-    name: str
-    scale: Scale
-    extents: Sequence[Extent]
-    rows: np.ndarray
-
-    def mean(self, of: Sequence[float] | np.ndarray) -> float:
-        return float(np.dot(self.rows, np.asarray(of, np.float64)) / max(self.rows.sum(), 1))
-
-    def loss(self) -> float:
-        """Compute the mean IL of this column's cells."""
-        return self.mean([self.scale.loss(extent) for extent in self.extents])
-
-    def height(self) -> float:
-        return self.mean([self.scale.height(extent) for extent in self.extents])
-
-    def measure_loss(self) -> ColumnLoss:
-        return ColumnLoss(self.name, self.loss(), self.height())
-
-
-@dataclass(frozen=True, slots=True)
-class ColumnLoss:
-    """What the labels of one column lose: the mean IL of its cells, and their mean height."""
-
-    name: str
-    loss: float
-    height: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,21 +64,15 @@ def compute_loss_measures(
     published = group_sizes.rows
     squares = group_sizes.squares
     rows = published + withheld
-    loss = {column.name: (column.loss * published + withheld) / rows for column in columns}
+    loss = compute_release_loss(columns, published, withheld, weights)
     return {
-        "ail": compute_ail(loss, weights),
-        "ail_by_column": loss,
+        "ail": loss.ail,
+        "ail_by_column": loss.by_column,
         "dm": squares + withheld * rows,
         "dm_star": squares,
         "c_avg": published / group_sizes.groups / k,
         "precision": 1 - sum(column.height for column in columns) / len(columns) if columns else None,
     }
-
-
-def compute_ail(loss: Mapping[str, float], weights: Mapping[str, Any] | None = None) -> float | None:
-    """Compute equation 4's weighted mean over the columns; None without any."""
-    share = {name: float(parse_fraction((weights or {}).get(name, 1))) for name in loss}
-    return sum(share[name] * loss[name] for name in loss) / sum(share.values()) if loss else None
 
 
 def compute_entropy_bits(
