@@ -53,7 +53,7 @@ LAYERS = {
     "loss_limit": "job labels",  # loss_at_most of a job
     # An adversary knows the method.
     "attacks": "data estimate format kernels labels ledger methods models recipe registry release release.release",
-    "preconditions": "data job methods registry",
+    "preconditions": "data job methods models registry",
     "composition_check": "attacks job ledger release.release",  # joins a release with earlier ones before it is committed
     "job_table": "data engines job preconditions registry",  # a job's table, read and counted by an engine
     "partitioned": "audit data engines format job job_table labels ledger methods models preconditions recipe registry release",
