@@ -37,6 +37,7 @@ ANNOTATIONS = {
     "integer": ("int",),
     "flag": ("bool",),
     "text": ("str",),
+    "line": ("str",),
     "path": ("str",),
     "column": ("str",),
     "choice": ("str", "Literal", "Role", "int"),
@@ -113,7 +114,7 @@ def find_schema(owner: str) -> Mapping[str, Any]:
         return parts["columns"]["additionalProperties"]["anyOf"][1]
     if owner == "labels":
         return find_schema("column")["properties"]["labels"]["anyOf"][1]
-    if owner in ("source", "release"):
+    if owner in ("source", "release", "about"):
         return parts[owner]
     listed = [*parts["promise"]["items"]["oneOf"], *parts["method"]["oneOf"][1:], *parts["prepare"]["items"]["oneOf"]]
     keys = ("model", "name")

@@ -68,6 +68,11 @@ class Subject:
     def foreign(self) -> bool:
         return self.manifest is None
 
+    @property
+    def about(self) -> Mapping[str, Any]:
+        """What the publisher says of the release; empty where nothing is said."""
+        return {} if self.manifest is None else dict(self.manifest.about or {})
+
     def find_columns_with_role(self, role: str) -> list[ColumnEntry]:
         return [column for column in self.columns if column.role == role]
 

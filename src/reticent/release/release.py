@@ -80,6 +80,11 @@ class Release:
     def columns(self) -> tuple[ColumnEntry, ...]:
         return self.manifest.columns
 
+    @property
+    def about(self) -> dict[str, Any]:
+        """What the publisher says of the release: title, publisher, period and others; empty where nothing is said."""
+        return dict(self.manifest.about or {})
+
     @cached_property
     def audited(self) -> Audit:
         """What `rt.audit` returns: found at publication or, for a release that was opened, recounted from its files now."""
@@ -274,7 +279,8 @@ class Release:
 
     def __repr__(self) -> str:
         promises = ", ".join(promise.name for promise in self.manifest.promises)
-        return f"<{self.kind} release of {self.manifest.rows:,} rows: {promises}>"
+        title = f"{self.about['title']}: " if "title" in self.about else ""
+        return f"<{title}{self.kind} release of {self.manifest.rows:,} rows: {promises}>"
 
 
 def hold_publication(
