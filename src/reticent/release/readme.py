@@ -160,6 +160,7 @@ def format_reading_section(manifest: Manifest, *lines: str, labelled: bool = Fal
         *([FORMULA_NOTES[manifest.formulas], ""] if manifest.formulas else []),
         *_explain_nulls(manifest, labelled=labelled),
         "",
+        *_warn_of_spreadsheets(manifest),
         *explain_parts(manifest),
     ]
 
@@ -303,8 +304,7 @@ def _format_earlier(about: Mapping[str, Any]) -> list[str]:
 def _explain_nulls(manifest: Manifest, *, labelled: bool) -> list[str]:
     """Explain where a value is missing, and how that is written."""
     written = (
-        'In the CSV files it is an empty field; `""` is a text without letters. A spreadsheet turns codes such as 00501 into '
-        "numbers and some texts into dates: import the columns as text."
+        'In the CSV files it is an empty field; `""` is a text without letters.'
         if manifest.data[0].endswith(".csv")
         else "The files tell it from a text without letters."
     )
@@ -314,6 +314,17 @@ def _explain_nulls(manifest: Manifest, *, labelled: bool) -> list[str]:
         else ""
     )
     return [f"`null` means that the source has no value there. {written}{hidden}"]
+
+
+def _warn_of_spreadsheets(manifest: Manifest) -> list[str]:
+    """Warn that spreadsheets change what they read from a CSV file."""
+    if not manifest.data[0].endswith(".csv"):
+        return []
+    return [
+        "A spreadsheet that opens a CSV file turns codes such as 00501 into numbers and some texts into dates: import the "
+        "columns as text.",
+        "",
+    ]
 
 
 def _wrap_lines(lines: Iterable[str]) -> Iterator[str]:
