@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import polars as pl
 
@@ -243,7 +243,8 @@ def _is_exact(column: pl.Series) -> bool:
     if kind == "number":
         if column.dtype.is_float():
             return bool(values.is_finite().all())
-        return max(abs(int(end)) for end in (values.min(), values.max())) <= MAX_EXACT_INTEGER
+        least, greatest = cast("int", values.min()), cast("int", values.max())
+        return least >= -MAX_EXACT_INTEGER and greatest <= MAX_EXACT_INTEGER
     days = values.cast(pl.Date)
     if not bool(days.is_between(FIRST_EXCEL_DAY, LAST_EXCEL_DAY).all()):
         return False
