@@ -23,6 +23,7 @@ _PUBLIC = {
     "report": "reticent.report",
     "Job": "reticent.job.job",
     "Output": "reticent.job.job",
+    "About": "reticent.job.description",
     "Source": "reticent.data.source",
     "Hierarchy": "reticent.data.hierarchy",
     "Column": "reticent.data.columns",
@@ -135,6 +136,7 @@ if TYPE_CHECKING:
     from reticent.errors import PromiseUnreachable as PromiseUnreachable
     from reticent.errors import RequestError as RequestError
     from reticent.errors import ReticentError as ReticentError
+    from reticent.job.description import About as About
     from reticent.job.job import Job as Job
     from reticent.job.job import Output as Output
     from reticent.methods.anatomy import Anatomy as Anatomy

@@ -114,14 +114,20 @@ def render_release(self: Any) -> str:
     columns = [(column.name, column.role, column.type) for column in self.columns]
     stated = [(promise.name, format_value(promise.parameters)) for promise in self.manifest.promises]
     title = f"A {self.kind} release of {self.manifest.rows:,} rows, {self.manifest.withheld:,} withheld"
-    parts = (render_table(("promise", "parameters"), stated), render_table(("column", "role", "type"), columns))
+    said = [(name, "; ".join(text) if isinstance(text, list) else text) for name, text in self.about.items()]
+    parts = (
+        render_table(("about", ""), said),
+        render_table(("promise", "parameters"), stated),
+        render_table(("column", "role", "type"), columns),
+    )
     return render_page(title, *parts, render_list(self.notices))
 
 
 def render_audit(self: Any) -> str:
     """Render the verdict, what was asked and achieved, and every measure."""
     verdict = VERDICT_SENTENCES[self.kept] if self.promises else "no promise was stated"
-    title = f"{self.rows:,} rows in {self.groups:,} groups, {self.withheld:,} withheld: {verdict}"
+    named = f"{self.about['title']}: " if "title" in self.about else ""
+    title = f"{named}{self.rows:,} rows in {self.groups:,} groups, {self.withheld:,} withheld: {verdict}"
     promises = [
         (
             promise.model + (f" of {promise.column}" if promise.column else ""),

@@ -187,6 +187,8 @@ def make_manifest_fields(job: Job, rng: Random, rows_per_person: int) -> dict[st
         fields["part_rows"] = job.release.part_rows
     if rows_per_person > 1:
         fields["rows_per_person"] = rows_per_person
+    if job.about is not None:
+        fields["about"] = job.about.to_plain()
     if job.prepare:
         fields["prepare"] = [registry.describe(stage) for stage in job.prepare]
     return fields

@@ -38,6 +38,7 @@ _JOB_TYPES: dict[str, tuple[str, ...]] = {
     "decimal": ("a number",),
     "flag": ("true or false",),
     "text": ("a text",),
+    "line": ("a text",),
     "path": ("a text",),
     "column": ("a text",),
     "value": ("a text",),

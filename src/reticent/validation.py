@@ -20,6 +20,7 @@ fractions of what was written. The reader of manifests has a check of its own ov
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from datetime import date, datetime
@@ -45,6 +46,9 @@ Result = TypeVar("Result")
 Class = TypeVar("Class")
 _TABLE_KINDS = ("table", "weights", "record", "variant", "matrix")
 _COMPOUND_KINDS = (*_TABLE_KINDS, "list")
+_UNSEEN_CHARACTER = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff0-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
+)
 MAX_PATH_PART_BYTES = 255  # bytes in one part of a path, on the file systems we know
 _NOT_TABLE_TYPES = (type, bool, int, float, complex, list, tuple, dict, set, frozenset)
 
@@ -107,6 +111,7 @@ is_job = instance_of(
     "reticent.job.job.Job", "a job", 'rt.Job(columns={...}, promises=[...]), or rt.Job.read("job.toml").'
 )
 is_output = instance_of("reticent.job.job.Output", "an output", 'rt.Output(format="csv", undeclared="drop").')
+is_about = instance_of("reticent.job.description.About", "what is said of the release", 'rt.About(title="...").')
 is_plan = instance_of("reticent.planning.Plan", "a plan", "what rt.plan(job) returns.")
 is_cells = instance_of("reticent.data.cells.Cells", "counted cells", "what rt.count(job) returns.")
 
@@ -542,6 +547,25 @@ def _accept_text(field: Field, value: Any, name: str, owner: str) -> str:
     return text(value, name)
 
 
+def _accept_line(field: Field, value: Any, name: str, owner: str) -> str:
+    """Accept a text that is shown to people; blanks, tabs and line ends between words become one blank."""
+    if not isinstance(value, str):
+        raise JobError(f"{owner}: {name} must be a text; it is {describe_type(value)}.", attempt="a text in quotes.")
+    if (field.most is not None and len(value) > field.most) or not value.strip():
+        fault = f"it has {len(value):,}" if value.strip() else "it is blank"
+        raise JobError(
+            f"{owner}: {name} must be {field.allowed_values}; {fault}.",
+            attempt=f"a shorter text, or leaving {name} out.",
+        )
+    if _UNSEEN_CHARACTER.search(value):
+        raise JobError(
+            f"{owner}: {name} holds a character that cannot be seen: a control character, or a mark of direction.",
+            why="It is shown on terminals and pages, which obey such characters.",
+            attempt="the text without it, typed anew.",
+        )
+    return " ".join(value.split())
+
+
 def _accept_choice(field: Field, value: Any, name: str, owner: str) -> Any:
     for choice in field.choices:
         if not isinstance(value, bool) and isinstance(value, str | int) and str(value) == str(choice):
@@ -644,7 +668,11 @@ def _accept_either(field: Field, value: Any, name: str, owner: str) -> Any:
             return accept_parameter(alternative, value, name, owner)
         except JobError as error:
             refusal = error
-    if refusal is not None and len(fitting) == 1 and (fitting[0].refusal or fitting[0].kind in _COMPOUND_KINDS):
+    if (
+        refusal is not None
+        and len(fitting) == 1
+        and (fitting[0].refusal or fitting[0].kind in (*_COMPOUND_KINDS, "line"))
+    ):
         raise refusal  # it tells what is wrong inside
     raise _make_refusal(field, value, name, owner)
 
@@ -654,7 +682,7 @@ def _has_shape(field: Field, value: Any) -> bool:
     if isinstance(value, Mapping):
         return field.kind in _TABLE_KINDS
     if isinstance(value, str):
-        return field.kind in ("choice", "text", "path", "column", "value", "file", "number", "whole")
+        return field.kind in ("choice", "text", "line", "path", "column", "value", "file", "number", "whole")
     if isinstance(value, os.PathLike) or hasattr(value, "columns"):
         return field.kind == "file"
     if isinstance(value, list | tuple):
@@ -689,6 +717,7 @@ _ACCEPTORS: dict[str, Callable[[Field, Any, str, str], Any]] = {
     "decimal": _accept_decimal,
     "flag": _accept_flag,
     "text": _accept_text,
+    "line": _accept_line,
     "path": _accept_text,
     "column": _accept_text,
     "choice": _accept_choice,

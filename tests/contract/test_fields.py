@@ -37,6 +37,7 @@ ANNOTATIONS = {
     "integer": ("int",),
     "flag": ("bool",),
     "text": ("str",),
+    "line": ("str",),
     "path": ("str",),
     "column": ("str",),
     "choice": ("str", "Literal", "Role", "int"),
@@ -113,7 +114,7 @@ def find_schema(owner: str) -> Mapping[str, Any]:
         return parts["columns"]["additionalProperties"]["else"]
     if owner == "labels":
         return find_schema("column")["properties"]["labels"]["else"]
-    if owner in ("source", "release"):
+    if owner in ("source", "release", "about"):
         return parts[owner]
     chosen = (parts["promise"]["items"], parts["method"]["else"], parts["prepare"]["items"])
     listed = [branch["then"] for part in chosen for branch in part["allOf"]]

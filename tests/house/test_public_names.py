@@ -13,6 +13,7 @@ import reticent
 
 PUBLIC = [
     "__version__",
+    "About",
     "AlphaKAnonymity",
     "Anatomy",
     "Audit",

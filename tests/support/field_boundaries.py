@@ -52,6 +52,12 @@ def _text_boundaries(field: Field) -> Iterator[tuple[Any, bool]]:
     yield from (("age", True), (3, False))
 
 
+def _line_boundaries(field: Field) -> Iterator[tuple[Any, bool]]:
+    assert isinstance(field.most, int)
+    yield from (("a line", True), ("x" * field.most, True), ("x" * (field.most + 1), False), ("", False), (3, False))
+    yield from ((f"a{mark}b", False) for mark in ("\x00", "\x1b", "\x7f", "\x9b", "\u202e", "\u200b", "\ud800"))
+
+
 def _list_boundaries(field: Field) -> Iterator[tuple[Any, bool]]:
     assert field.each is not None and field.entries is not None
     inner = next(value for value, allowed in boundaries(field.each) if allowed)
@@ -126,6 +132,7 @@ BOUNDARIES_OF_KIND = {
     "choice": _choice_boundaries,
     "flag": _flag_boundaries,
     "text": _text_boundaries,
+    "line": _line_boundaries,
     "column": _text_boundaries,
     "list": _list_boundaries,
     "table": _table_boundaries,

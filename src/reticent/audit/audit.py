@@ -241,6 +241,7 @@ def _audit_subject(
         source=provenance,
         notes=list_notes(recount, provenance),
         carried=measure_passthrough(recount),
+        about=subject.about,
     )
 
 

@@ -67,7 +67,9 @@ def read_folder_windows(folder: Path, manifest: Manifest, longest: int) -> Itera
     """Yield windows over the folder: every text of up to `longest` bytes in it lies in one window as a whole."""
     for path in sorted(folder.iterdir()):
         if path.name == MANIFEST_FILE:
-            texts = _list_manifest_texts(json.loads(path.read_text(encoding="utf-8")))
+            stated = json.loads(path.read_text(encoding="utf-8"))
+            stated.pop("about", None)  # words of the publisher's own, which `AboutLookup` compares whole
+            texts = _list_manifest_texts(stated)
             yield ByteWindow(path.name, "\n".join(texts).encode(), is_text=True)
         elif path.suffix == ".parquet":
             yield from _read_parquet_windows(path, longest)

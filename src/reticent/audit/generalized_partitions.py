@@ -299,6 +299,7 @@ def combine_partitions(
         by_column=by_column,
         notes=list_notes(recount),
         carried=measure_passthrough(recount),
+        about=subject.about,
     )
 
 

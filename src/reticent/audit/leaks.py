@@ -26,6 +26,8 @@ towns of residence and of birth, "other". It is no person where
   texts;
 - the hidden column is not near-unique, and several people have the value, it is short, or more than one in twenty
   values of that column are declared texts.
+
+What the publisher says of the release (`[about]`) is compared by whole words: `audit/about_lookup.py`.
 """
 
 from __future__ import annotations
@@ -41,6 +43,7 @@ from typing import Any
 import polars as pl
 
 from reticent import catalogue
+from reticent.audit.about_lookup import AboutLookup
 from reticent.audit.byte_search import (
     ByteWindow,
     TextSearch,
@@ -100,11 +103,12 @@ COMMON_WORDS = frozenset(
         "yes",
     )
 )
+ABOUT_PLACE = f"[about] of {MANIFEST_FILE}"
 MAX_ROUND_DIGITS = 4
 """An end of a range with at most so many digits, zeros at either side aside, is a round number."""
 _MANIFEST_WORDS = [
     "reticent format kind data rows withheld columns name role type dtype domain order hierarchy values jointly top bottom round_to",
-    "rows_per_person promises model column method weights seeded prepare files sha256 bytes .parquet .csv README.md manifest.json",
+    "rows_per_person promises model column method weights seeded about readme prepare files sha256 bytes .parquet .csv README.md manifest.json",
     "true false quasi-identifying sensitive insensitive numeric categorical ordinal date carried refuse category group count",
     *catalogue.PROMISES,
     *catalogue.METHODS,
@@ -141,6 +145,7 @@ def find_leaks(
     shown_texts, withheld = _list_shown_and_withheld_texts(recount, source, published_values)
     leaks = _find_withheld_values(recount, source, withheld)
     lookup = LabelLookup(recount, source)
+    about_lookup = AboutLookup(subject.about, source, subject.rows_per_person)
     carried = [entry for entry in subject.columns if entry.role == Role.INSENSITIVE]
     counts: dict[tuple[str, str], int] = {}
     parts = 0
@@ -150,16 +155,22 @@ def find_leaks(
         secret = {name: source.texts(name, part, parts) for name in hidden}
         for name, values in secret.items():
             lookup.add(name, values)
+            about_lookup.add_hidden(name, values)
         if part == 0:
             secret |= withheld
+            for name, values in withheld.items():
+                about_lookup.add_withheld(name, values)
         for entry in carried:
             published = source.list_published_texts(entry.name, part, parts)
             secret[entry.name] = source.texts(entry.name, part, parts) - published
             secret[entry.name] -= _list_declared_values(entry) | recount.explained
+            about_lookup.add_withheld(entry.name, secret[entry.name])
         for file, name, count in _search_folder(recount, source, path, secret, shown_texts):
             counts[file, name] = counts.get((file, name), 0) + count
     order = [*hidden, *(entry.name for entry in subject.columns)]
     leak_places = sorted(counts, key=lambda place: (place[0], order.index(place[1])))
+    said = about_lookup.count_leaks(_list_explained_texts(subject, shown_texts))
+    leaks += [Leak(name, ABOUT_PLACE, count) for name, count in said.items()]
     return leaks + lookup.leaks() + [Leak(name, file, counts[file, name]) for file, name in leak_places]
 
 

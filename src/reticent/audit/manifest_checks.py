@@ -66,6 +66,8 @@ def find_disagreements(subject: Subject, job: Any) -> tuple[str, ...]:
         disagreements.append("the promises are not those of the job")
     if subject.manifest is not None and subject.manifest.method.name != job.method.name:
         disagreements.append("the method is not that of the job")
+    if subject.manifest is not None and dict(subject.manifest.about or {}) != _list_said(job.about):
+        disagreements.append("what is said about the release is not what the job says")
     stages = [(stage.name, getattr(stage, "kind", None)) for stage in job.prepare]
     if [(stage.name, stage.parameters.get("kind")) for stage in subject.stages] != stages:
         disagreements.append("the stages are not those of the job")
@@ -74,6 +76,11 @@ def find_disagreements(subject: Subject, job: Any) -> tuple[str, ...]:
         if column is not None:
             disagreements += _find_column_disagreements(entry, column, subject)
     return tuple(disagreements)
+
+
+def _list_said(about: Any) -> dict[str, Any]:
+    """List what a job says about a release, as its manifest has it."""
+    return {} if about is None else about.to_plain()
 
 
 def require_described_columns(recount: RecomputedRelease, *, bytes: bool) -> None:

@@ -80,6 +80,7 @@ class Audit:
     disagreements: tuple[str, ...] = ()  # how the manifest differs from the job
     identity: Identity | None = None  # of a release folder: its digest, and what it was compared with
     page: PageCheck | None = None  # of a release folder with a page: whether the owner noted it
+    about: Mapping[str, Any] = field(default_factory=dict)  # what the publisher says of the release
 
     @property
     def kept(self) -> bool | None:
@@ -152,6 +153,8 @@ class Audit:
             "achieved": self.achieved,
             "utility": convert_to_plain(self.utility),
         }
+        if self.about:
+            document["about"] = dict(self.about)
         if self.risk is not None:
             document["risk"] = self.risk.to_dict()
         if self.by_column:
@@ -176,6 +179,7 @@ class Audit:
     def __str__(self) -> str:
         withheld = "an unknown number" if self.withheld is None else f"{self.withheld:,}"
         lines = [
+            *([self.about["title"]] if "title" in self.about else ()),
             f"{self.rows:,} rows in {self.groups:,} groups, {withheld} withheld: {VERDICT_WORDS[self.verdict]}",
             self.remainder.sentence,
             "",

@@ -17,6 +17,7 @@ from typing import Any
 import polars as pl
 
 from reticent import catalogue
+from reticent.catalogue.about_fields import ABOUT_FIELDS
 from reticent.data.columns import (
     PUBLISHABLE_TYPES,
     Column,
@@ -67,6 +68,12 @@ class Subject:
     @property
     def foreign(self) -> bool:
         return self.manifest is None
+
+    @property
+    def about(self) -> Mapping[str, Any]:
+        """What the publisher says of the release; empty where nothing is said."""
+        said = {} if self.manifest is None else self.manifest.about or {}
+        return {name: said[name] for name in ABOUT_FIELDS if name in said}
 
     def find_columns_with_role(self, role: str) -> list[ColumnEntry]:
         return [column for column in self.columns if column.role == role]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
+from reticent.catalogue.about_fields import ABOUT_FIELDS
 from reticent.catalogue.attack_options import ATTACK_OPTIONS, AttackOption
 from reticent.catalogue.fields import Field, Relation
 from reticent.catalogue.job_fields import (
@@ -219,8 +220,13 @@ JOB_TABLES = {
         "How to publish: what becomes of undeclared columns, the file format, and how many rows may be withheld.",
         RELEASE_RELATIONS,
     ),
+    "about": JobTableRow(
+        "reticent.job.description:About",
+        ABOUT_FIELDS,
+        "What the publisher says of a release to those who receive it; all of it is published as it is written.",
+    ),
 }
-"""The other tables of a job: itself, [source], a column of [columns], its labels, and [release]."""
+"""The other tables of a job: itself, [source], a column of [columns], its labels, [release] and [about]."""
 
 
 _EXACT_QUASI_IDENTIFIERS = "quasi-identifiers stay exact, so that who is in the data can be told"

@@ -28,6 +28,7 @@ FieldKind = Literal[
     "decimal",  # a number or its text, stored as an integer where it is whole, else as a double
     "flag",  # true or false
     "text",
+    "line",  # a text to be read by people: blanks and line ends are one blank, at most `most` letters, no controls
     "path",  # a text: the path of a file, relative to the job file
     "column",  # the name of a column
     "choice",  # one of `choices`, or an alias of one
@@ -117,6 +118,8 @@ class Field:
             conjunction = " and " if self.kind == "record" else " or "
             return f"a table with {conjunction.join(self.fields)}"
         words = _KIND_NOUNS[self.kind]
+        if self.kind == "line":
+            return f"{words} of 1 to {self.most:,} characters" if self.most is not None else words
         if self.entries is not None:
             fewest, most = self.entries
             words += f" of {fewest} entries" if fewest == most else f" of {fewest:,} to {most:,} entries"
@@ -198,6 +201,7 @@ _KIND_NOUNS: dict[str, str] = {
     "decimal": "a number",
     "flag": "true or false",
     "text": "a text",
+    "line": "a text",
     "path": "a path",
     "column": "the name of a column",
     "value": "a value",

@@ -23,6 +23,9 @@ JOB_FIELDS: Mapping[str, Field] = {
     "prepare": Field("part", "stages that prepare the rows before the method, a table for each", unset="none"),
     "method": Field("part", "how the release is planned: a name, or a table with it", unset='"mondrian"'),
     "release": Field("part", "how the release is written", unset="as the options of a release have it"),
+    "about": Field(
+        "part", "what the publisher says of the release, published as it is written", unset="nothing is said"
+    ),
     "jointly": Field(
         "flag", "whether promises are about all sensitive columns together, and not about each", default=False
     ),

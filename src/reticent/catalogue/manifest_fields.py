@@ -8,8 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from reticent.catalogue.about_fields import ABOUT_ENTRY_FIELDS
 from reticent.catalogue.fields import WEIGHTS_FIELD, Field
 from reticent.catalogue.job_fields import COLUMN_FIELDS, INSENSITIVE, JOB_FIELDS, QUASI, RELEASE_FIELDS, SENSITIVE
+
+README_EDITION = 2
+"""The edition of READMEs that is written; those of releases of an earlier one are checked by the text that it had."""
 
 COLUMN_ENTRY_FIELDS: Mapping[str, Field] = {
     "name": Field("text", "the name of the column", required=True),
@@ -53,5 +57,14 @@ MANIFEST_FIELDS: Mapping[str, Field] = {
         choices=("quote", "present"),
     ),
     "part_rows": replace(RELEASE_FIELDS["part_rows"], refusal="no number of rows that a part may have"),
+    "about": Field("record", "what the publisher says of the release", fields=ABOUT_ENTRY_FIELDS),
+    "readme": Field(
+        "integer",
+        "the edition of the text of README.md, which every version writes anew from the manifest",
+        default=1,
+        least=2,
+        most=README_EDITION,
+        refusal=f"no edition of a README that this version knows: {README_EDITION} is the last, and a newer one reads it",
+    ),
 }
 """Options of the release that its manifest states."""

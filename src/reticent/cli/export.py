@@ -1,4 +1,4 @@
-"""`reticent export RELEASE URL`: a release as tables of a database."""
+"""`reticent export RELEASE TARGET`: a release as tables of a database, a folder of CSV files or an Excel file."""
 
 from __future__ import annotations
 
@@ -9,6 +9,15 @@ import typer
 
 from reticent.cli.options import Json
 
+OTHER_TARGETS = {
+    ".csv": "A release may have several tables, and is written as a folder of CSV files.",
+    ".xls": "Excel files are written as .xlsx.",
+    ".parquet": 'The files of a release with format = "parquet" are Parquet files already.',
+    ".db": "A database is named by a URL.",
+    ".sqlite": "A database is named by a URL.",
+    ".duckdb": "A database is named by a URL.",
+}
+"""Endings of a target that say that something else was meant, with what to know."""
 EXAMPLE = "reticent export patients-release sqlite:///warehouse.db --table patients"
 
 
@@ -17,15 +26,20 @@ def export(
     url: Annotated[
         str,
         typer.Argument(
-            metavar="URL", help="postgresql://..., sqlite:///file.db or duckdb:///file.duckdb.", show_default=False
+            metavar="TARGET",
+            help="postgresql://..., sqlite:///file.db or duckdb:///file.duckdb; file.xlsx; or a folder for CSV files.",
+            show_default=False,
         ),
     ],
     table: Annotated[
-        str,
+        str | None,
         typer.Option(
-            "--table", metavar="NAME", help="The table to make; NAME_manifest is made beside it.", show_default=False
+            "--table",
+            metavar="NAME",
+            help="Of a database: the table to make; NAME_manifest is made beside it.",
+            show_default=False,
         ),
-    ],
+    ] = None,
     bounds: Annotated[
         bool, typer.Option("--bounds", help="Add numeric ends of each range: age_lower and age_upper beside age.")
     ] = False,
@@ -50,12 +64,14 @@ def export(
     replace_batch: Annotated[
         bool, typer.Option("--replace-batch", help="With --append: replace the rows of a batch that is there already.")
     ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file, or an earlier export.")] = False,
     json: Json = False,
 ) -> None:
-    """Write a release to a database: a table for each data file, and its manifest beside them; all or none.
+    """Write a copy of a release for other programs, with its manifest: all or nothing.
 
-    An existing table is never replaced; --append adds to one that was made with --append. A password belongs in the environment
-    (PGPASSWORD), not in the URL.
+    To a database, a table for each data file; an existing table is never replaced (--append adds to one that was made with
+    --append), and a password belongs in the environment (PGPASSWORD), not in the URL. To a folder, CSV files; to a file
+    that ends in .xlsx, a sheet for each data file (up to 1,048,575 rows). What is audited stays the release folder.
     """
     from reticent.cli.output import say, say_json, show_progress
     from reticent.errors import RequestError
@@ -66,6 +82,15 @@ def export(
         raise RequestError(f"There is no release folder {release}.", attempt="the folder that `reticent publish` made.")
     if not append and (batch is not None or replace_batch):
         raise RequestError("--batch and --replace-batch belong to --append.", attempt="--append.")
+    if not _is_database(url):
+        if append:
+            raise RequestError("--append adds to tables of a database; files are written anew.", attempt="--force.")
+        _export_files(release, Path(url), table, bounds=bounds, force=force, json=json)
+        return
+    if table is None:
+        raise RequestError("A database needs the name of a table.", attempt="--table people.")
+    if force:
+        raise RequestError("--force replaces files; an existing table is never replaced.", attempt="another --table.")
     with show_progress(json) as progress:
         progress("writing")
         opened = open_release(release)
@@ -82,3 +107,35 @@ def export(
         say(f"Added {opened.manifest.rows:,} rows as batch {name!r} to {place}.")
         return
     say(f"Wrote {opened.manifest.rows:,} rows to {place}.")
+
+
+def _is_database(target: str) -> bool:
+    """Tell whether a target is the address of a database, or was meant as one."""
+    return "://" in target or target.split(":")[0].lower() in ("postgresql", "postgres", "sqlite", "duckdb")
+
+
+def _export_files(release: Path, target: Path, table: str | None, *, bounds: bool, force: bool, json: bool) -> None:
+    """Write a folder of CSV files or an Excel file, and say what was written."""
+    from reticent.cli.output import say, say_json, show_progress
+    from reticent.errors import RequestError
+    from reticent.release.release import open as open_release
+
+    is_excel = target.suffix.lower() == ".xlsx"
+    if table is not None:
+        raise RequestError(
+            "--table names a table of a database, and the target is a file or folder.", attempt="no --table."
+        )
+    if (known := OTHER_TARGETS.get(target.suffix.lower())) is not None:
+        examples = f"{target.stem}-csv, {target.stem}.xlsx, or sqlite:///{target.stem}.db with --table {target.stem}."
+        raise RequestError(f"{target.name} is no target. {known}", attempt=examples)
+    with show_progress(json) as progress:
+        progress("writing")
+        opened = open_release(release)
+        write = opened.to_excel if is_excel else opened.to_csv
+        names = write(target, bounds=bounds, force=force)
+    if json:
+        written = {"release": str(release), "target": str(target), "sheets" if is_excel else "files": names}
+        say_json({**written, "rows": opened.manifest.rows, "digest": opened.digest})
+        return
+    say(f"Wrote {opened.manifest.rows:,} rows to {target}: {', '.join(names)}.")
+    say("It is a copy: what is audited is the release folder.")

@@ -93,6 +93,8 @@ def format_headline(report: Mapping[str, Any], lost_promises: str | None = None)
 def say_findings(report: Mapping[str, Any], lost_promises: str | None = None) -> None:
     """Print the verdict, what is left of the source, each promise with what was asked and achieved, the measures, and what the source adds."""
     withheld = "an unknown number" if report["withheld"] is None else f"{report['withheld']:,}"
+    if title := report.get("about", {}).get("title"):
+        say(title)
     say(
         f"{report['rows']:,} rows in {report['groups']:,} groups, {withheld} withheld. {format_headline(report, lost_promises)}"
     )

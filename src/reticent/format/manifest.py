@@ -177,6 +177,8 @@ class Manifest:
     rows_per_person: int = 1
     formulas: str | None = None
     part_rows: int | None = None
+    about: Mapping[str, Any] | None = None
+    readme: int = 1
     prepare: tuple[ComponentEntry, ...] = ()
     own: Mapping[str, Any] = field(default_factory=dict)
 
@@ -203,6 +205,8 @@ class Manifest:
             raise MisshapenValue("a column is described twice", inside=True)
         if not set(manifest.data) <= set(manifest.files):
             raise MisshapenValue("'data' names no file of the release", inside=True)
+        if manifest.about is not None and not manifest.about:
+            raise MisshapenValue("'about' says nothing", inside=True)
         if not manifest.rows:
             raise MisshapenValue("it has no rows", inside=True)
         manifest._require_known_columns()
@@ -250,6 +254,10 @@ class Manifest:
             entries["formulas"] = self.formulas
         if self.part_rows is not None:
             entries["part_rows"] = self.part_rows
+        if self.about is not None:
+            entries["about"] = dict(self.about)
+        if self.readme > 1:
+            entries["readme"] = self.readme
         if self.prepare:
             entries["prepare"] = [stage.to_dict() for stage in self.prepare]
         return entries
@@ -292,6 +300,8 @@ def _make_entry_checker(field: Field) -> schema_checks.Checker:
         return schema_checks.check_one_of(*map(str, field.choices))
     if field.kind == "integer":
         return _make_count_checker(field)
+    if field.kind == "record":
+        return schema_checks.make_checker(field)
     return _ENTRY_CHECKS[field.kind]
 
 
@@ -313,7 +323,7 @@ def _require_ends_fit_type(entry: ColumnEntry) -> None:
 def _make_count_checker(field: Field) -> schema_checks.Checker:
     def check(value: Any) -> int:
         count = schema_checks.check_count(value)
-        if field.least is not None and count < field.least:
+        if (field.least is not None and count < field.least) or (field.most is not None and count > field.most):
             raise MisshapenValue(field.refusal)
         return count
 

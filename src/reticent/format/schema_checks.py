@@ -31,6 +31,9 @@ from reticent.limits import MAX_MANIFEST_VALUES
 MAX_DIGITS = 420
 _MAX_BITS = 1400  # 420 digits; the least double is 5e-324
 _EXPONENT_PATTERN = re.compile(r"[eE]([-+]?\d+)\s*$")
+_INVISIBLE_PATTERN = re.compile(
+    "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff0-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
+)
 Checker = Callable[[Any], Any]
 MAX_TEXT_LENGTH = limits.MAX_TEXT_CHARACTERS
 MAX_PARAMETER_DEPTH = 8  # tables and lists inside a parameter
@@ -380,6 +383,16 @@ def _check_text_field(field: Field, value: Any) -> str:
     return check_text(value)
 
 
+def _check_line_field(field: Field, value: Any) -> str:
+    """Check a text that is shown to people: short, of one line, single blanks between words, nothing that cannot be seen."""
+    line = check_text(value)
+    if not 1 <= len(line) <= (field.most or MAX_TEXT_LENGTH):
+        raise MisshapenValue(f"not {field.allowed_values}")
+    if " ".join(line.split()) != line or _INVISIBLE_PATTERN.search(line):
+        raise MisshapenValue("no line of text: it holds line ends, or characters that cannot be seen")
+    return line
+
+
 def _check_choice_field(field: Field, value: Any) -> Any:
     known = not isinstance(value, bool) and isinstance(value, str | int)
     if not known or str(value) not in {str(choice) for choice in field.choices}:
@@ -487,6 +500,7 @@ _FIELD_CHECKS: dict[str, Callable[[Field, Any], Any]] = {
     "whole": _check_number_field,
     "flag": _check_flag_field,
     "text": _check_text_field,
+    "line": _check_line_field,
     "column": _check_text_field,
     "choice": _check_choice_field,
     "value": _check_text_field,

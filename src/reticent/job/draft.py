@@ -69,6 +69,22 @@ _TAIL_LINES = [
 ]  # fmt: skip
 
 
+_ABOUT_LINES = [
+    "# What recipients should know of the release; each line is published as it is written, so name no person of the data.",
+    "# [about]",
+    '# title = "..."',
+    '# publisher = "..."',
+    '# period = "..."',
+    '# contact = "..."',
+    '# licence = "..."',
+    '# citation = "..."',
+    '# purpose = "..."',
+    '# recipients = ["..."]',
+    '# earlier = ["..."]  # earlier releases of the same people that recipients may know of',
+    "",
+]
+
+
 @dataclass(frozen=True, slots=True)
 class ColumnProposal:
     """Proposal for one column.
@@ -117,7 +133,16 @@ class Draft:
 
     def to_toml(self) -> str:
         """Write the job file, with comments."""
-        return "\n".join([*self._head_lines(), *self._source(), *self._columns(), *self._promise_lines(), *_TAIL_LINES])
+        return "\n".join(
+            [
+                *self._head_lines(),
+                *self._source(),
+                *self._columns(),
+                *self._promise_lines(),
+                *_TAIL_LINES,
+                *_ABOUT_LINES,
+            ]
+        )
 
     @property
     def sampled(self) -> str:

@@ -23,6 +23,7 @@ from reticent.catalogue import JOB_TABLES
 from reticent.data.columns import Column, parse_columns
 from reticent.data.source import Source
 from reticent.errors import JobError, suggest
+from reticent.job.description import About, resolve_about
 from reticent.models.promise import Promises
 from reticent.models.rational_bounds import Number
 from reticent.redaction import redact
@@ -91,6 +92,7 @@ class Job:
     method: Method = _UNSET
     prepare: tuple[Stage, ...] = ()
     release: Output = field(default_factory=Output)
+    about: About | None = None
     jointly: bool = False
 
     if TYPE_CHECKING:  # what may be given; the fields are what is kept
@@ -104,6 +106,7 @@ class Job:
             method: Method | str | None = None,
             prepare: Stage | Iterable[Stage] = (),
             release: Output = ...,
+            about: About | Mapping[str, Any] | None = None,
             jointly: bool = False,
         ) -> None: ...
 
@@ -114,6 +117,7 @@ class Job:
         object.__setattr__(self, "prepare", resolve_stages(self.prepare))
         object.__setattr__(self, "method", resolve_method(self.method))
         is_output(self.release, "release")
+        object.__setattr__(self, "about", resolve_about(self.about))
         flag(self.jointly, "jointly")
         if not self.columns:
             raise JobError(
@@ -144,6 +148,7 @@ class Job:
         }
         if "url" in source:
             source["url"] = redact(source["url"])
+        about = {} if self.about is None else {"about": self.about.to_plain()}
         return {
             "source": source,
             "columns": {name: describe_column(column) for name, column in self.columns.items()},
@@ -154,6 +159,7 @@ class Job:
             "release": {
                 name: registry.convert_to_plain(value) for name, value in _collect_set_fields(self.release).items()
             },
+            **about,
         }
 
     def to_toml(self) -> str:

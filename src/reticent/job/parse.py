@@ -21,6 +21,7 @@ from reticent.catalogue import Field, MethodRow, PromiseRow
 from reticent.data.columns import Column
 from reticent.data.source import Source
 from reticent.errors import JobError, RequestError, quote_list
+from reticent.job.description import About
 from reticent.job.job import Job, Output
 from reticent.limits import MAX_JOB_FILE_BYTES, require_moderate_job
 from reticent.registry import check_known, check_types
@@ -160,6 +161,9 @@ def _parse_parts(table: Mapping[str, Any], beside: Path | None) -> dict[str, Any
             parts["method"] = _parse_component(registry.make_method, catalogue.METHODS, table["method"], beside)
     with errors.collect():
         parts["release"] = _parse_table("release", Output, table.get("release", {}))
+    with errors.collect():
+        if "about" in table:
+            parts["about"] = _parse_table("about", About, table["about"])
     with errors.collect():
         parts["jointly"] = flag(table.get("jointly", False), "jointly")
     errors.raise_all()

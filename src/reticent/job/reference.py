@@ -50,6 +50,7 @@ def format_parameters_page() -> str:
         "A column of `[columns]`": catalogue.JOB_TABLES["column"],
         "`labels` of a column": catalogue.JOB_TABLES["labels"],
         "`[release]`": catalogue.JOB_TABLES["release"],
+        "`[about]`": catalogue.JOB_TABLES["about"],
     }
     sections = [_INTRODUCTION]
     sections += [f"## {title}\n\n{_format_row(row)}" for title, row in job_tables.items()]

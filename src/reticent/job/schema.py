@@ -45,6 +45,7 @@ def build_job_schema() -> dict[str, Any]:
         "prepare": {"type": "array", "items": _build_components_schema("name", catalogue.STAGES)},
         "method": _choose_by_text({"enum": list(catalogue.METHODS)}, methods),
         "release": _build_table_schema(catalogue.JOB_TABLES["release"]),
+        "about": _build_table_schema(catalogue.JOB_TABLES["about"]),
         "jointly": build_field_schema(fields["jointly"]),
     }
     properties = {name: {"description": _make_sentence(fields[name].doc)} | part for name, part in parts.items()}
@@ -228,6 +229,7 @@ _KIND_SCHEMAS: dict[str, Callable[[Field], dict[str, Any]]] = {
     "decimal": _build_exact_number_schema,
     "flag": lambda field: {"type": "boolean"},
     "text": lambda field: {"type": "string"},
+    "line": lambda field: {"type": "string", "minLength": 1, "maxLength": field.most},
     "path": lambda field: {"type": "string"},
     "column": lambda field: {"type": "string"},
     "choice": _build_choice_schema,

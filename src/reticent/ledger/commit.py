@@ -159,6 +159,38 @@ def place_copy(staged: Path, target: Path, force: bool) -> None:
         staging.discard_staged(staged)
 
 
+def require_export_free(target: Path, force: bool, mark: str) -> None:
+    """Refuse to write an export where something is; with `force` a file or an earlier export is replaced, nothing else.
+
+    `mark` is the name of a file that every folder of an export holds, and no release.
+    """
+    with translate_disk_errors(target):
+        exists = os.path.lexists(target)
+        is_folder = target.is_dir() and not target.is_symlink()
+        is_export = is_folder and (target / mark).is_file() and not (target / "manifest.json").exists()
+        is_empty = is_folder and not any(target.iterdir())
+    if exists and not force:
+        raise OutputExists(
+            f"{target} exists.", why="Nothing was written.", attempt="another name, or --force (force=True)."
+        )
+    if is_folder and not (is_export or is_empty):
+        raise OutputExists(
+            f"{target} exists and is no export.",
+            why="--force replaces files and folders that export wrote, nothing else.",
+            attempt="another name.",
+        )
+
+
+def place_export(staged: Path, target: Path, force: bool, mark: str) -> None:
+    """Put a staged folder of an export in its place, in one step."""
+    with ignore_signals(), translate_disk_errors(target):
+        os.chmod(staged, 0o755)
+        private_files.sync_tree(staged)
+        require_export_free(target, force, mark)
+        _place_release(staged, target)
+        staging.discard_staged(staged)
+
+
 def _make_entry(
     ledger: Ledger, staged: Path, target: Path, rows: CountedRows, key: bytes
 ) -> tuple[dict[str, Any], dict[str, bytes]]:

@@ -34,15 +34,17 @@ from reticent.release.readme import (
     describe_coarser_columns,
     describe_several_rows,
     format_code,
-    format_count_example,
     format_heading,
     format_limits,
     format_promises,
+    format_reading_section,
     format_rows_per_person,
     format_withheld_rows,
     list_file_subjects,
     render_page,
 )
+from reticent.release.readme_first_edition import render_first_anatomized
+from reticent.release.readme_questions import describe_certain_answer, format_asking_section
 
 GROUP_COLUMN = "group"
 COUNT_COLUMN = "count"
@@ -147,21 +149,35 @@ class AnatomizedReader:
         return bound_question.answer_about_source(ask)
 
     def readme(self, manifest: Manifest) -> str:
+        if manifest.readme == 1:
+            return render_first_anatomized(manifest)
         column = manifest.sensitive.name
         quasi, sensitive = list_file_subjects(manifest)
-        parts = format_heading(manifest)
-        parts += [
-            f"{quasi} {format_rows_per_person(manifest)}: every column but {format_code(column)} as it was, and the row's `group`.",
-            f"{sensitive}, for each group, which values of {format_code(column)} its rows have, and how many of them have each (`count`).",
-            "Which row of a group has which value is not said. Counts can be estimated, with the least and the most possible:",
-            "",
-            *format_count_example('pl.col("...") == ...', "estimate, lower, upper"),
-            *describe_coarser_columns(manifest),
-            "",
-            *format_promises(manifest),
-            *format_withheld_rows(manifest),
-        ]
-        return render_page([*parts, *_describe_limits(manifest)])
+        summary = (
+            f"Rows stand in groups, and the values of {format_code(column)} are published by group: which row of a group has which of its "
+            "values is not said."
+        )
+        return render_page(
+            [
+                *format_heading(manifest, summary),
+                *format_reading_section(
+                    manifest,
+                    f"- {quasi} {format_rows_per_person(manifest)}: every column but {format_code(column)} as it was, and the row's `group`.",
+                    f"- {sensitive}, for each group, which values of {format_code(column)} its rows have, and how many of them have each (`count`).",
+                    *describe_coarser_columns(manifest),
+                    "- `manifest.json` says to programs what is promised and which types the columns have.",
+                ),
+                *format_asking_section(
+                    manifest,
+                    *describe_certain_answer(
+                        "every way to match the rows and the values of a group is as likely as any other"
+                    ),
+                ),
+                *format_promises(manifest),
+                *format_withheld_rows(manifest),
+                *_describe_limits(manifest),
+            ]
+        )
 
 
 def _count_groups(sensitive: pl.DataFrame) -> int:
@@ -192,10 +208,10 @@ class _EqualChances:
 
 def _describe_limits(manifest: Manifest) -> list[str]:
     return format_limits(
+        manifest,
         EXACT_COLUMNS_LIMIT,
         "- The promise is about one row's group, for an adversary to whom all ways to match rows and values are equally likely.",
-        "  One who knows how the values go with the other columns, or learns it from this release, or reasons why the method made",
-        "  just these groups, can do better.",
+        "  One who knows how the values go with the other columns can do better.",
         "- Where values go with the other columns, estimates lean towards what independence would give; the bounds hold all the same.",
         f"- It is about this release alone, and it assumes {format_rows_per_person(manifest)}.",
         *describe_several_rows(

@@ -15,6 +15,7 @@ from typing import Any
 import polars as pl
 
 from reticent import catalogue
+from reticent.catalogue.manifest_fields import README_EDITION
 from reticent.errors import BundleDamaged, InternalError, JobError
 from reticent.format import folder as format_folder
 from reticent.format.data_files import FORMULAS_PRESENT, FORMULAS_QUOTED, list_part_names, require_sound_file
@@ -45,7 +46,7 @@ def write_bundle(
     ]
     data = [part for parts in names.values() for part in parts]
     rows = len(next(iter(frames.values())))
-    stated = {**fields, "data": data, "rows": rows, "format": FORMAT_VERSION}
+    stated = {**fields, "data": data, "rows": rows, "format": FORMAT_VERSION, "readme": README_EDITION}
     if "formulas" not in fields and any(have_formulas):
         stated["formulas"] = FORMULAS_PRESENT
     if len(data) == len(names):

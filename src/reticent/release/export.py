@@ -10,7 +10,7 @@ from __future__ import annotations
 import errno
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -116,9 +116,17 @@ def require_column_names(tables: Iterable[Sequence[str]], database: str) -> None
 
 
 def export_tables(
-    tables: dict[str, ExportTable], manifest: str, url: str, table: str, path: Path | None = None
+    tables: dict[str, ExportTable],
+    manifest: str,
+    url: str,
+    table: str,
+    path: Path | None = None,
+    *,
+    about: Mapping[str, Any] | None = None,
 ) -> list[str]:
     """Write one table per data file (`people`, or `people_quasi` and `people_sensitive`) and `people_manifest`; all or none.
+
+    What the publisher says of the release is `people_about`, a row for each text; nothing said, no such table.
 
     Rows are read and written a batch at a time.  An existing table is never replaced.  `path` is where a new database
     file is staged.  Returns the tables' names.
@@ -128,6 +136,8 @@ def export_tables(
     require_column_names([export_table.empty.columns for export_table in tables.values()], database)
     names = {table if len(tables) == 1 else f"{table}_{name}": export_table for name, export_table in tables.items()}
     names[f"{table}_manifest"] = ExportTable.from_frame(pl.DataFrame({"manifest": [manifest]}))
+    if about:
+        names[f"{table}_about"] = ExportTable.from_frame(_list_said(about))
     indexes = {
         f"{table}_{name}": columns for name, columns in INDEX_COLUMNS.items() if name in tables and len(tables) > 1
     }
@@ -141,6 +151,12 @@ def export_tables(
             raise KeyboardInterrupt from None
         raise translate_writing_error(error, redact(url), table) from None
     return list(names)
+
+
+def _list_said(about: Mapping[str, Any]) -> pl.DataFrame:
+    """List what the publisher says of a release, a row for each text."""
+    rows = [(name, line) for name, said in about.items() for line in ([said] if isinstance(said, str) else said)]
+    return pl.DataFrame(rows, schema={"name": pl.String, "said": pl.String}, orient="row")
 
 
 def find_new_file(url: str) -> Path | None:

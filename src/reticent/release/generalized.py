@@ -18,23 +18,29 @@ from reticent.labels.adversary_view import build_boxes
 from reticent.labels.range_ends import add_label_bounds
 from reticent.release.kind import AdversaryView, AskedColumns, NeededColumns, name_count_column, times_counted
 from reticent.release.readme import (
-    OTHER_READERS_LIMIT,
     describe_coarsening,
     describe_range_ends,
     format_cell,
     format_heading,
+    format_limits,
     format_promises,
+    format_reading_section,
     format_rows_per_person,
     format_withheld_rows,
-    list_file_names,
+    list_file_subjects,
     render_page,
 )
+from reticent.release.readme_first_edition import render_first_generalized
+from reticent.release.readme_questions import describe_certain_answer, format_asking_section
 
-_LIMITS_TEXT = """\
-- The promise is about this release alone: a second release of the same people, or other data about them, can say more.
-- It limits what the group of a person says about that person. It does not stop statistical conclusions that hold for everyone.
-- It is about somebody who reads the groups, not about somebody who reasons why the method made just these groups: who knows the
-  method and everybody in the table can learn more."""
+_SUMMARY = (
+    "Columns by which others may recognize a person are made coarser here, an age into a range and a town into a region, so that "
+    "rows read alike, and which of them is whose is not said."
+)
+_LIMITS = (
+    "- The promise is about this release alone.",
+    "- It limits what the group of a person says about that person.",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,25 +90,31 @@ class GeneralizedReader:
         )
 
     def readme(self, manifest: Manifest) -> str:
-        file_names = " and ".join(list_file_names(manifest))
-        parts = format_heading(manifest)
-        parts += [
-            f"The data are in {file_names}, {format_rows_per_person(manifest)}; `manifest.json` describes the columns and the promise.",
-            "",
-            "| column | what it is | how to read it |",
-            "|---|---|---|",
-        ]
-        parts += [f"| {format_cell(c.name)} | {c.role} | {_describe_column(c)} |" for c in manifest.columns]
-        parts += ["", *format_promises(manifest), *_describe_counted_rows(manifest), *format_withheld_rows(manifest)]
-        parts += ["", "## What is not", "", _LIMITS_TEXT, f"- It assumes {format_rows_per_person(manifest)}."]
-        parts += describe_range_ends(manifest)
-        if manifest.rows_per_person > 1:
-            parts.append("- Promises about sensitive values count rows: the rows of one person in a group count each.")
-        if len(manifest.find_columns_with_role(Role.SENSITIVE)) > 1 and not manifest.jointly:
-            parts.append(
-                "- Each sensitive column is protected alone: who knows one of a person's sensitive values may learn more about another."
-            )
-        return render_page([*parts, OTHER_READERS_LIMIT])
+        if manifest.readme == 1:
+            return render_first_generalized(manifest)
+        return render_page(
+            [
+                *format_heading(manifest, _SUMMARY),
+                *format_reading_section(
+                    manifest,
+                    f"{list_file_subjects(manifest)[0]} {format_rows_per_person(manifest)}; `manifest.json` says the same of columns and "
+                    "promises to programs. Quasi-identifying is what others may know of a person, sensitive what is protected, "
+                    "and insensitive what is neither. Rows that read the same in all quasi-identifying columns are a group.",
+                    "",
+                    "| column | what it is | how to read it |",
+                    "|---|---|---|",
+                    *(f"| {format_cell(c.name)} | {c.role} | {_describe_column(c)} |" for c in manifest.columns),
+                    labelled=True,
+                ),
+                *format_asking_section(
+                    manifest, *describe_certain_answer("every value that a label covers is as likely as any other")
+                ),
+                *format_promises(manifest),
+                *_describe_counted_rows(manifest),
+                *format_withheld_rows(manifest),
+                *format_limits(manifest, *_describe_limits(manifest), labelled=True),
+            ]
+        )
 
 
 def _describe_column(column: ColumnEntry) -> str:
@@ -115,6 +127,17 @@ def _describe_column(column: ColumnEntry) -> str:
     return "a value, or a range `[low, high]` with both ends included; `*` is any value" + "".join(
         f"; {sentence}" for sentence in describe_coarsening(column)
     )
+
+
+def _describe_limits(manifest: Manifest) -> list[str]:
+    limits = [*_LIMITS, f"- It assumes {format_rows_per_person(manifest)}.", *describe_range_ends(manifest)]
+    if manifest.rows_per_person > 1:
+        limits.append("- Promises about sensitive values count rows: the rows of one person in a group count each.")
+    if len(manifest.find_columns_with_role(Role.SENSITIVE)) > 1 and not manifest.jointly:
+        limits.append(
+            "- Each sensitive column is protected alone: who knows one of a person's sensitive values may learn more about another."
+        )
+    return limits
 
 
 def _describe_counted_rows(manifest: Manifest) -> list[str]:

@@ -35,15 +35,17 @@ from reticent.release.readme import (
     describe_promise,
     describe_several_rows,
     format_code,
-    format_count_example,
     format_heading,
     format_limits,
     format_promises,
+    format_reading_section,
     format_rows_per_person,
     format_withheld_rows,
     list_file_subjects,
     render_page,
 )
+from reticent.release.readme_first_edition import render_first_perturbed
+from reticent.release.readme_questions import describe_random_answer, format_asking_section
 
 PROBABILITY_UNITS = 10**9  # probabilities are so many parts
 MAX_CACHED_TEXT_LENGTH = 32  # characters of a number that is remembered
@@ -143,20 +145,30 @@ class PerturbedReader:
         return bound_question.answer_about_source(ask)
 
     def readme(self, manifest: Manifest) -> str:
+        if manifest.readme == 1:
+            return render_first_perturbed(manifest)
         column = manifest.sensitive.name
-        parts = format_heading(manifest)
-        parts += [
-            f"{list_file_subjects(manifest)[0]} {format_rows_per_person(manifest)}. Every column but {format_code(column)} is as it was. {format_code(column)} was redrawn",
-            "at random, row by row, by the probabilities in `manifest.json`: `matrix[i][v]` is that of publishing `values[v]`",
-            "for a row that had `values[i]`. So no single row says what a person has; counts over many rows can be estimated:",
-            "",
-            *format_count_example('pl.col("...") == ...', "estimate and standard error"),
-            *describe_coarser_columns(manifest),
-            "",
-            *format_promises(manifest, partial(_describe_likeness, column)),
-            *format_withheld_rows(manifest),
-        ]
-        return render_page([*parts, *_describe_limits(manifest)])
+        shown_name = format_code(column)
+        summary = (
+            f"In every row the value of {shown_name} was redrawn at random: no row says what its person has, and counts over many rows "
+            "can be estimated."
+        )
+        return render_page(
+            [
+                *format_heading(manifest, summary),
+                *format_reading_section(
+                    manifest,
+                    f"- {list_file_subjects(manifest)[0]} {format_rows_per_person(manifest)}. Every column but {shown_name} is as it was.",
+                    f"- {shown_name} was redrawn row by row, by the probabilities in `manifest.json`: `matrix[i][v]` is that of publishing "
+                    "`values[v]` for a row that had `values[i]`. Do not count it as it is printed: ask as below.",
+                    *describe_coarser_columns(manifest),
+                ),
+                *format_asking_section(manifest, *describe_random_answer(shown_name, manifest)),
+                *format_promises(manifest, partial(_describe_likeness, column)),
+                *format_withheld_rows(manifest),
+                *_describe_limits(manifest),
+            ]
+        )
 
 
 def _mark_exact_answer(answer: Answer) -> Answer:
@@ -181,6 +193,7 @@ def _describe_likeness(column: str, promise: ComponentEntry) -> str:
 
 def _describe_limits(manifest: Manifest) -> list[str]:
     return format_limits(
+        manifest,
         EXACT_COLUMNS_LIMIT,
         "- The promise assumes an adversary who knows the overall distribution and these probabilities, and nothing else about",
         f"  the person's value. It is about one row of a person; it assumes {format_rows_per_person(manifest)}.",

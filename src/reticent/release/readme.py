@@ -25,11 +25,29 @@ _MARK_PATTERN = re.compile(r"[^\w ]|_", re.ASCII)
 _UNPRINTABLE_PATTERN = re.compile(
     "[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]"
 )
+_PROSE_MARK_PATTERN = re.compile(r"[\\`*_<>&|\[\]#~$]")
 _WORD_PATTERN = re.compile(r"[\w .-]+")
 _UNBREAKABLE_PATTERN = re.compile(r"(?:`[^`]*`|\S)+")  # what stands on one line: a word, or words in code
 _LINE_MARKUP_PATTERN = re.compile(r"[-+*#>|=~]|\d+[.)]$")  # what would be markup at the beginning of a line
 MAX_LINE_WIDTH = 120
 SEEDED_WARNING = "**Not for publication: made with a fixed seed, for tests and studies.**"
+LABELLED_READERS = (
+    "- Who knows everybody's quasi-identifying values and meets labels of which several cover one person can count how many "
+    "people fit where, and work out which group the person is in.",
+    "- Who knows that no group could be divided further can infer values that a range or a set hides.",
+)
+"""What is possible where columns are published as labels."""
+ABOUT_NAMES = {
+    "publisher": "Publisher",
+    "period": "Period",
+    "contact": "Contact",
+    "licence": "Licence",
+    "citation": "Citation",
+    "purpose": "Purpose",
+    "recipients": "Recipients",
+    "earlier": "Earlier releases",
+}
+"""How what is said about a release is named to people; its title is the heading."""
 EXACT_COLUMNS_LIMIT = "- Who a row belongs to is not hidden: the other columns are exact. Whether someone is in the data is not hidden either."
 FORMULA_NOTES = {
     "quote": "In the CSV files, texts and column names that a spreadsheet would take for formulas begin with an apostrophe (`'`) that\n"
@@ -37,10 +55,6 @@ FORMULA_NOTES = {
     "present": "**Some texts or column names begin as formulas do (`=`, `+`, `-`, `@`, a tab or a carriage return), and a spreadsheet may\n"
     'run them.** Import the files as text, or open them with `rt.open`. The publisher can quote them (`formulas = "quote"`).',
 }
-OTHER_READERS_LIMIT = (
-    "- Who else reads a release, what they reached of others and what lowers it: *What a release says besides*,\n"
-    "  `docs/what-else-it-says.md` in the documentation of reticent. No release is safe because an attack failed on it."
-)
 STATISTICS_LIMIT = "- Statistical conclusions that hold for everyone are not stopped, and are what the data is for."
 _TIGHT_ENDS_LIMIT = (
     "- The ends of a range, and the least and greatest value that `manifest.json` states of a column, are values that people have,\n"
@@ -100,18 +114,55 @@ def format_example_name(name: str) -> str:
 
 def escape_markup(text: str) -> str:
     """Escape a text so that nothing in it is markup."""
-    printable = _UNPRINTABLE_PATTERN.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
     return "".join(
-        f"&#{ord(mark)};" if mark.isascii() and _MARK_PATTERN.fullmatch(mark) else mark for mark in printable
+        f"&#{ord(mark)};" if mark.isascii() and _MARK_PATTERN.fullmatch(mark) else mark
+        for mark in escape_unprintable(text)
     )
 
 
-def format_heading(manifest: Manifest) -> list[str]:
+def escape_line(text: str) -> str:
+    """Escape a line of text that the publisher wrote: it stays readable, and nothing in it is markup."""
+    return _PROSE_MARK_PATTERN.sub(lambda match: f"&#{ord(match[0])};", escape_unprintable(text))
+
+
+def escape_unprintable(text: str) -> str:
+    return _UNPRINTABLE_PATTERN.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def format_said(said: str | list[str]) -> str:
+    """Format what is said about a release under one name: a text, or several."""
+    return said if isinstance(said, str) else "; ".join(said)
+
+
+def describe_release(manifest: Manifest) -> str:
+    """Describe a release by its kind and its rows."""
     article = "An" if manifest.kind[0] in "aeiou" else "A"
-    parts = [f"# {article} {manifest.kind} release of {manifest.rows:,} rows", ""]
+    return f"{article} {manifest.kind} release of {pluralize(manifest.rows, 'row')}"
+
+
+def format_heading(manifest: Manifest, summary: str) -> list[str]:
+    """Format the title, what the publisher says of the release, and in a sentence or two what this kind of release is."""
+    about = manifest.about or {}
+    title = about.get("title")
+    parts = [f"# {describe_release(manifest) if title is None else escape_line(title)}", ""]
     parts += [SEEDED_WARNING, ""] if manifest.seeded else []
-    parts += [FORMULA_NOTES[manifest.formulas], ""] if manifest.formulas else []
-    return [*parts, *_explain_parts(manifest)]
+    parts += [f"{describe_release(manifest)}. {summary}" if title is not None else summary, ""]
+    return [*parts, *_format_about(about)]
+
+
+def format_reading_section(manifest: Manifest, *lines: str, labelled: bool = False) -> list[str]:
+    """Format the section on the files and columns: what a kind says of them, and what all have in common."""
+    return [
+        "## How to read the data",
+        "",
+        *lines,
+        "",
+        *([FORMULA_NOTES[manifest.formulas], ""] if manifest.formulas else []),
+        *_explain_nulls(manifest, labelled=labelled),
+        "",
+        *_warn_of_spreadsheets(manifest),
+        *explain_parts(manifest),
+    ]
 
 
 def list_file_names(manifest: Manifest) -> list[str]:
@@ -129,27 +180,38 @@ def list_file_subjects(manifest: Manifest) -> list[str]:
     ]
 
 
-def format_count_example(condition: str, result: str) -> list[str]:
-    """Show how to count rows with reticent."""
-    return [
-        "```python",
-        "import polars as pl, reticent as rt",
-        'release = rt.open("this folder")',
-        f'release.count({condition}, values=["..."])      # {result}',
-        "```",
-        "",
-    ]
-
-
 def format_promises(manifest: Manifest, sentence: Callable[[ComponentEntry], str] | None = None) -> list[str]:
     """Write the promises in sentences."""
     describe = sentence or describe_promise
     return ["## What is promised", "", *(f"- {describe(promise)}" for promise in manifest.promises)]
 
 
-def format_limits(*limits: str) -> list[str]:
-    """Write what a kind's promises do not cover, and what no promise covers."""
-    return ["", "## What is not", "", *limits, STATISTICS_LIMIT, OTHER_READERS_LIMIT]
+def format_limits(manifest: Manifest, *limits: str, labelled: bool = False) -> list[str]:
+    """Write what a kind's promises do not cover, what no promise of any release covers, and earlier releases."""
+    about = manifest.about or {}
+    contact = f": {escape_line(about['contact'])}" if "contact" in about else ""
+    unnamed = f"Whether there are earlier releases of the same people is not said here; its publisher knows{contact}."
+    named = "The publisher names the earlier ones below."
+    return [
+        "",
+        "## What is not",
+        "",
+        *limits,
+        STATISTICS_LIMIT,
+        "",
+        "## Who else reads it",
+        "",
+        "Unless a promise above names them, it is not about these readers. No release is safe because an attack on it failed.",
+        "",
+        f"- Who holds two releases of the same people, or other data about them, can compare what they say of a person, and learn "
+        f"more than from either. {named if 'earlier' in about else unnamed}",
+        "- Who knows the method, which `manifest.json` names, and what others may know of everybody can ask from which tables it "
+        "would have made just this release, and rule some values out.",
+        "- Who learns from the release how sensitive values go with the other columns can guess a person's value better than the "
+        "person's own row or group tells.",
+        *(LABELLED_READERS if labelled else ()),
+        *_format_earlier(about),
+    ]
 
 
 def describe_promise(promise: ComponentEntry) -> str:
@@ -216,6 +278,55 @@ def format_withheld_rows(manifest: Manifest) -> list[str]:
     return [f"- {pluralize(manifest.withheld, 'row', 'was', 'were')} withheld."] if manifest.withheld else []
 
 
+def _format_about(about: Mapping[str, Any]) -> list[str]:
+    """Format what the publisher says of the release, a line for each; earlier releases have a section of their own."""
+    lines = [
+        f"- **{title}**: {escape_line(format_said(about[name]))}"
+        for name, title in ABOUT_NAMES.items()
+        if name in about and name != "earlier"
+    ]
+    return [*lines, ""] if lines else []
+
+
+def _format_earlier(about: Mapping[str, Any]) -> list[str]:
+    if "earlier" not in about:
+        return []
+    return [
+        "",
+        "## Earlier releases",
+        "",
+        "The publisher names these earlier releases of the same people:",
+        "",
+        *(f"- {escape_line(said)}" for said in about["earlier"]),
+    ]
+
+
+def _explain_nulls(manifest: Manifest, *, labelled: bool) -> list[str]:
+    """Explain where a value is missing, and how that is written."""
+    written = (
+        'In the CSV files it is an empty field; `""` is a text without letters.'
+        if manifest.data[0].endswith(".csv")
+        else "The files tell it from a text without letters."
+    )
+    hidden = (
+        " In the columns that are made coarser it stands where the whole group has no value; `*` may stand for a missing value too."
+        if labelled
+        else ""
+    )
+    return [f"`null` means that the source has no value there. {written}{hidden}"]
+
+
+def _warn_of_spreadsheets(manifest: Manifest) -> list[str]:
+    """Warn that spreadsheets change what they read from a CSV file."""
+    if not manifest.data[0].endswith(".csv"):
+        return []
+    return [
+        "A spreadsheet that opens a CSV file turns codes such as 00501 into numbers and some texts into dates: import the "
+        "columns as text.",
+        "",
+    ]
+
+
 def _wrap_lines(lines: Iterable[str]) -> Iterator[str]:
     fenced = False
     for line in lines:
@@ -223,7 +334,7 @@ def _wrap_lines(lines: Iterable[str]) -> Iterator[str]:
         yield from [line] if fenced else wrap_line(line)
 
 
-def _explain_parts(manifest: Manifest) -> list[str]:
+def explain_parts(manifest: Manifest) -> list[str]:
     """Explain how to read files that are cut into parts, without reticent."""
     cut = {name: names for name, names in group_files_by_table(manifest.data).items() if len(names) > 1}
     if not cut:

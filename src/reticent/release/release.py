@@ -13,15 +13,23 @@ import polars as pl
 
 from reticent import html_repr
 from reticent.audit.result import Audit
+from reticent.catalogue.about_fields import ABOUT_FIELDS
 from reticent.data import source as sources
 from reticent.data.cells import Cells
-from reticent.errors import ColumnError, RequestError, suggest
+from reticent.errors import ColumnError, OutputExists, RequestError, suggest
 from reticent.estimate.answer import CONFIDENCE_LEVEL, Answer
 from reticent.estimate.question import Question
 from reticent.format.folder import translate_disk_errors
 from reticent.format.manifest import ColumnEntry, Manifest
 from reticent.ledger import staging
-from reticent.ledger.commit import commit, place_copy, prepare_target, require_not_recorded
+from reticent.ledger.commit import (
+    commit,
+    place_copy,
+    place_export,
+    prepare_target,
+    require_export_free,
+    require_not_recorded,
+)
 from reticent.ledger.ledger import Ledger
 from reticent.ledger.notes import PublicationRecord
 from reticent.ledger.source_options import resolve_source
@@ -79,6 +87,12 @@ class Release:
     @property
     def columns(self) -> tuple[ColumnEntry, ...]:
         return self.manifest.columns
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What the publisher says of the release: title, publisher, period and others; empty where nothing is said."""
+        said = self.manifest.about or {}
+        return {name: said[name] for name in ABOUT_FIELDS if name in said}
 
     @cached_property
     def audited(self) -> Audit:
@@ -290,7 +304,7 @@ class Release:
 
         def write_tables(path: Path | None) -> list[str]:
             if not append:
-                return export_tables(frames, manifest, url, table, path)
+                return export_tables(frames, manifest, url, table, path, about=self.about)
             name = Path(self.folder).resolve().name if batch is None else batch
             options: dict[str, Any] = {"batch": name, "batch_column": batch_column, "replace_batch": replace_batch}
             return append_tables(frames, manifest, url, table, **options, path=path)
@@ -300,12 +314,68 @@ class Release:
         with staging.stage_file(path, only_new=True) as staged:
             return write_tables(staged)
 
+    @validate_arguments(folder=path, bounds=flag, force=flag)
+    def to_csv(self, folder: str | Path, *, bounds: bool = False, force: bool = False) -> list[str]:
+        """Write a copy of the release as a folder of CSV files, for other programs; return the names of its files.
+
+        What is audited stays the release folder: the copy has its manifest under another name, and says so. With
+        `bounds`, ends of ranges stand beside them, as in `frame(bounds=True)`; `force` replaces an earlier export.
+        Raises `OutputExists` if something else is there.
+        """
+        from reticent.release.export import open_export_tables
+        from reticent.release.export_files import MANIFEST_COPY, write_csv_folder
+
+        target = Path(folder)
+        self._require_outside(target)
+        require_export_free(target, force, MANIFEST_COPY)
+        tables = open_export_tables(self.folder, self.manifest, bounds=bounds)
+        with staging.stage_folder(target) as staged:
+            with translate_disk_errors(target):
+                names = write_csv_folder(staged, tables, self.manifest, self._read_manifest_text(), self.digest)
+            place_export(staged, target, force, MANIFEST_COPY)
+        return names
+
+    @validate_arguments(file=path, bounds=flag, force=flag)
+    def to_excel(self, file: str | Path, *, bounds: bool = False, force: bool = False) -> list[str]:
+        """Write a copy of the release as an Excel file, with a sheet for each table; return the names of its sheets.
+
+        Needs the extra `excel`. `bounds` and `force` are as of `to_csv`. Raises `RequestError` if a table has more rows,
+        columns or letters than a sheet holds, and `OutputExists` if something is there.
+        """
+        from reticent.release.export import open_export_tables
+        from reticent.release.export_files import MANIFEST_COPY, write_excel_file
+
+        target = Path(file)
+        if target.suffix.lower() != ".xlsx":
+            raise RequestError("An Excel file ends in .xlsx.", attempt=f"{target.with_suffix('.xlsx').name}.")
+        self._require_outside(target)
+        require_export_free(target, force, MANIFEST_COPY)
+        if target.is_dir():
+            raise OutputExists(f"{target} is a folder.", why="Nothing was written.", attempt="another name.")
+        tables = open_export_tables(self.folder, self.manifest, bounds=bounds)
+        with staging.stage_file(target, only_new=not force) as staged:
+            return write_excel_file(staged, tables, self.manifest, self._read_manifest_text(), self.digest)
+
+    def _require_outside(self, target: Path) -> None:
+        """Refuse to write a copy into the release folder, or over a folder that holds it."""
+        folder = self.folder.resolve()
+        if target.resolve().is_relative_to(folder) or folder.is_relative_to(target.resolve()):
+            raise RequestError(
+                "The target lies in the release folder, or holds it.",
+                why="A release folder holds its own files and no other.",
+                attempt="a name beside the release.",
+            )
+
+    def _read_manifest_text(self) -> str:
+        return (self.folder / bundle.MANIFEST_FILE).read_text(encoding="utf-8")
+
     def _repr_html_(self) -> str:
         return html_repr.render_release(self)
 
     def __repr__(self) -> str:
         promises = ", ".join(promise.name for promise in self.manifest.promises)
-        return f"<{self.kind} release of {self.manifest.rows:,} rows: {promises}>"
+        title = f"{self.about['title']}: " if "title" in self.about else ""
+        return f"<{title}{self.kind} release of {self.manifest.rows:,} rows: {promises}>"
 
 
 def hold_publication(

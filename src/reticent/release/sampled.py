@@ -73,14 +73,16 @@ from reticent.release.readme import (
     describe_coarser_columns,
     describe_several_rows,
     format_code,
-    format_count_example,
     format_heading,
     format_limits,
     format_promises,
+    format_reading_section,
     format_rows_per_person,
     list_file_subjects,
     render_page,
 )
+from reticent.release.readme_first_edition import render_first_sampled
+from reticent.release.readme_questions import describe_random_answer, format_asking_section
 
 SQUARES_KEY = "squares"
 CUT_GROUPS_NOTE = (
@@ -415,24 +417,37 @@ class SampledReader:
         return bound_question.answer_about_source(ask)
 
     def readme(self, manifest: Manifest) -> str:
-        column = manifest.sensitive.name
+        if manifest.readme == 1:
+            return render_first_sampled(manifest)
+        column = format_code(manifest.sensitive.name)
         own = manifest.own
-        parts = format_heading(manifest)
-        parts += [
-            f"{list_file_subjects(manifest)[0]} one row for each group of at least {_describe_groups(manifest)} people. The labels are those of the whole",
-            f"group; {format_code(column)} is that of one person of it, drawn at random, and was kept with probability p = {own['p']} or else drawn",
-            f"from the {len(own['domain'])} values of its domain, each being equally likely; `{SIZE_COLUMN}` is how many rows the group has. {_describe_domain(manifest)}",
-            "",
-            f"Absurd rows, such as a value that nobody with these labels can have, are expected: a perturbed {format_code(column)} goes with anything.",
-            f"So no single row says what a person has. Weight each row by `{SIZE_COLUMN}`, and reconstruct counts of many rows: of N people, those with",
-            f"one of v values are estimated as (the sum of `{SIZE_COLUMN}` over rows that show one - (1 - p) N v / {len(own['domain'])}) / p.",
-            "",
-            *format_count_example('pl.col("...") == "..."', "estimate and standard error"),
-            *describe_coarser_columns(manifest),
-            "",
-            *format_promises(manifest),
-        ]
-        return render_page([*parts, *_describe_limits(manifest)])
+        domain_size = len(own["domain"])
+        summary = (
+            f"One row stands for each group of people: its columns cover the whole group, and its {column} was drawn at random. No row "
+            "says what a person has, and counts over many rows can be estimated."
+        )
+        return render_page(
+            [
+                *format_heading(manifest, summary),
+                *format_reading_section(
+                    manifest,
+                    f"- {list_file_subjects(manifest)[0]} one row for each group of at least {_describe_groups(manifest)} people. The columns but {column} "
+                    "and `G` are made coarser, so that they cover everybody in the group: a value, a range `[low, high]` with both ends "
+                    "included, a set `{a, b}` or a node of the hierarchy in `manifest.json`; `*` is any value.",
+                    f"- {column} is that of one person of the group, drawn at random. It was kept with probability p = {own['p']}, or else drawn from "
+                    f"the {domain_size:,} values that are possible (`domain` in `manifest.json`), each being equally likely. {_describe_domain(manifest)}",
+                    f"- `{SIZE_COLUMN}` is how many rows of the source the group has.",
+                    f"- Absurd rows, such as a value that nobody with these labels can have, are expected: a redrawn {column} goes with anything.",
+                    f"- Do not count rows as they are printed: ask as below, or weight each row by `{SIZE_COLUMN}` and take the redrawing back: of N "
+                    f"people, those with one of v values are estimated as (the sum of `{SIZE_COLUMN}` over rows that show one - (1 - p) N v / {domain_size}) / p.",
+                    *describe_coarser_columns(manifest),
+                    labelled=True,
+                ),
+                *format_asking_section(manifest, *describe_random_answer(column, manifest)),
+                *format_promises(manifest),
+                *_describe_limits(manifest),
+            ]
+        )
 
 
 def _require_true_declaration(manifest: Manifest) -> None:
@@ -471,15 +486,16 @@ def _describe_domain(manifest: Manifest) -> str:
 
 
 def _describe_limits(manifest: Manifest) -> list[str]:
-    corrupted = "- Corruption is meant: an adversary who has learned the true values of any other people, of everyone else even, is within the"
+    corrupted = "- It holds against somebody who has learned the true values of other people, of everyone else even, whoever they are."
     looked = (
         "- Groups were made by looking at perturbed values; the promise is calibrated as if each group were one person."
     )
     grouping = manifest.method.parameters.get("grouping", "mondrian")
     return format_limits(
+        manifest,
         corrupted,
-        "  promise, whoever they are. It assumes that this person's value is believed independently of theirs.",
-        "- A prior that believes more strongly in one value than lambda is outside of it.",
+        "  It assumes that what is believed of this person's value does not hang on theirs.",
+        "- Who was surer of one value beforehand than the promise allows is outside of it.",
         *([looked] if grouping == "specialization" else []),
         "- Whether someone is in the data is not hidden: labels and group sizes are those of everybody in it.",
         "- Ends and members of labels are values that people have, drawn or not.",
@@ -487,6 +503,7 @@ def _describe_limits(manifest: Manifest) -> list[str]:
         *describe_several_rows(
             manifest, "rows that lie in different groups are drawn and perturbed apart, and together say more"
         ),
+        labelled=True,
     )
 
 

@@ -38,18 +38,20 @@ from reticent.release.readme import (
     describe_coarser_columns,
     describe_several_rows,
     format_code,
-    format_example_name,
     format_heading,
     format_limits,
     format_promises,
+    format_reading_section,
     format_rows_per_person,
     list_file_subjects,
     render_page,
 )
+from reticent.release.readme_first_edition import render_first_transformed
+from reticent.release.readme_questions import describe_certain_answer, format_asking_section
 
 _SUM_QUERY = """SELECT SUM(b.sum_lower - (b.selected - p.n) * b.max_lower) AS lower,
        SUM(b.sum_upper - (b.selected - p.n) * b.min_upper) AS upper
-FROM (SELECT "group", COUNT(*) AS n FROM quasi WHERE ... GROUP BY "group") p
+FROM (SELECT "group", COUNT(*) AS n FROM quasi GROUP BY "group") p
 JOIN bounds b ON b."group" = p."group"
  AND b.selected = (SELECT MIN(x.selected) FROM bounds x WHERE x."group" = p."group" AND x.selected >= p.n)"""
 _INTEGER_DTYPE = "Int32"
@@ -57,43 +59,42 @@ _BOUND_COLUMNS = ("sum_lower", "sum_upper", "min_lower", "min_upper", "max_lower
 
 
 def render_readme(manifest: Manifest) -> str:
-    column = manifest.sensitive.name
+    column = format_code(manifest.sensitive.name)
     quasi, sensitive, bounds = list_file_subjects(manifest)
-    example_column = manifest.find_columns_with_role(Role.QUASI)[0].name
-    numeric = manifest.sensitive.type == "numeric"
-    question = (
-        f"SELECT AVG({format_example_name(column)}) FROM release WHERE {format_example_name(example_column)} = ..."
-        if numeric
-        else f"SELECT COUNT(*) FROM release WHERE {format_example_name(column)} = '...'"
-    )
-    parts = [
-        *format_heading(manifest),
-        f"{quasi} {format_rows_per_person(manifest)}: every column but {format_code(column)} as it was, and the row's `group`.",
-        f"{sensitive} each group's values of {format_code(column)}, generalized (`lower`, `upper`, `label`) and permuted, with how many there",
-        "are of each (`count`). There may be more values than rows: some are fake, and nothing says which.",
-        f"{bounds}, for each group, the bounds of any number of `selected` rows of it.",
-        "`manifest.json` holds the domain (`values`), its hierarchy (`tree`: first and last value of each node), and each distinct target",
-        "(`targets`: the weight of each node among its siblings), with the group from which on it is `assigned`.",
+    plain_sql = [
+        "With the files as tables of a database, plain SQL gives the bounds of a sum as well, here of all rows (a condition belongs "
+        "after `FROM quasi`; for a mean, divide by the number of rows):",
         "",
-        "Aggregates of any condition on the other columns come with guaranteed bounds:",
-        "",
-        "```python",
-        "import reticent as rt",
-        f'rt.open("this folder").query("{question}")      # estimate, lower, upper',
+        "```sql",
+        _SUM_QUERY,
         "```",
         "",
     ]
-    if numeric:
-        parts += [
-            "or in plain SQL, here for SUM (for AVG, divide by the number of rows):",
-            "",
-            "```sql",
-            _SUM_QUERY,
-            "```",
-            "",
-        ]
+    summary = (
+        f"The values of {column} are published by group, made coarser and mixed with fakes: of a person's value the group tells a "
+        "distribution that its publisher chose, and sums and means come with bounds that are certain."
+    )
     return render_page(
-        [*parts, *describe_coarser_columns(manifest), *format_promises(manifest), *_describe_limits(manifest)]
+        [
+            *format_heading(manifest, summary),
+            *format_reading_section(
+                manifest,
+                f"- {quasi} {format_rows_per_person(manifest)}: every column but {column} as it was, and the row's `group`.",
+                f"- {sensitive} each group's values of {column} in no order, coarser (from `lower` to `upper`, printed as `label`), with how many "
+                "there are of each (`count`). There may be more values than rows: some are fake, and nothing says which.",
+                f"- {bounds}, for each group, between what the sum, the least and the greatest value lie of any number of `selected` rows of it.",
+                *describe_coarser_columns(manifest),
+                "- `manifest.json` holds what else programs need: the possible values (`values`), how they are made coarser (`tree`: first "
+                "and last value of each node), and the distributions of groups (`targets`: the weight of each node among its siblings), "
+                "with the group from which on each is `assigned`.",
+            ),
+            *format_asking_section(
+                manifest, *describe_certain_answer("people's values follow their groups' distributions")
+            ),
+            *(plain_sql if manifest.sensitive.type == "numeric" else ()),
+            *format_promises(manifest),
+            *_describe_limits(manifest),
+        ]
     )
 
 
@@ -206,14 +207,17 @@ class TransformedReader:
         return estimate_with_bounds(tables, manifest, bound_question)
 
     def readme(self, manifest: Manifest) -> str:
+        if manifest.readme == 1:
+            return render_first_transformed(manifest)
         return render_readme(manifest)
 
 
 def _describe_limits(manifest: Manifest) -> list[str]:
     return format_limits(
+        manifest,
         EXACT_COLUMNS_LIMIT,
         "- The promise is about which value a person has, for somebody who does not know how the values were generalized. One who",
-        "  does can infer somewhat more from what the method chose not to publish: `reticent attack --as algorithm` says how much.",
+        "  does can infer somewhat more from what the method chose not to publish.",
         "- Who knows the values of all others in a group learns the last one's entry in `sensitive`, up to the fakes.",
         f"- It is about this release alone, and it assumes {format_rows_per_person(manifest)}.",
         *describe_several_rows(

@@ -44,7 +44,7 @@ from reticent.report.blocks import (
     make_text,
 )
 from reticent.report.distributions import build_distribution_section
-from reticent.report.public import build_method_section, build_recount_section
+from reticent.report.public import build_about_sections, build_method_section, build_recount_section
 from reticent.utility.query_error import measure_average_ranges
 from reticent.utility.workload import (
     Workload,
@@ -248,7 +248,7 @@ def build_internal_facts(
     view = cells if isinstance(cells, str) else _view_release(release, cells)
     return {
         "edition": "internal",
-        "title": f"{release.manifest.kind.capitalize()} release of {release.manifest.rows:,} rows: for its owner",
+        "title": f"{_name_release(release)}: for its owner",
         "digest": release.digest,
         "lead": [
             "Never to be handed out: this page tells what the release keeps back.",
@@ -257,6 +257,7 @@ def build_internal_facts(
             *report.get("source", {}).get("sentences", ()),
         ],
         "sections": [
+            *build_about_sections(release),
             build_recount_section(report),
             _build_risk_section(before, report.get("risk")),
             build_attack_section(release, data, resolved_source.missing, scale_progress(progress, 0.3, 0.8), budget),
@@ -270,6 +271,12 @@ def build_internal_facts(
             _build_earlier_section(release),
         ],
     }
+
+
+def _name_release(release: Release) -> str:
+    """Return the title of a release, or what it is."""
+    stated = f"{release.manifest.kind.capitalize()} release of {release.manifest.rows:,} rows"
+    return str(release.about.get("title", stated))
 
 
 def _describe_row_targets(release: Release, persons: int | None) -> str:

@@ -15,6 +15,7 @@ from reticent.errors import RequestError
 from reticent.format.data_files import format_file_pattern, group_files_by_table
 from reticent.format.manifest import ComponentEntry
 from reticent.release import bundle
+from reticent.release.readme import ABOUT_NAMES, describe_release, format_said
 from reticent.release.release import Release
 from reticent.report.blocks import (
     Block,
@@ -29,6 +30,8 @@ from reticent.report.blocks import (
 from reticent.report.distributions import build_distribution_section
 
 READING_TITLE = "How to read the data"
+PROMISES_TITLE = "What is promised"
+ASKING_TITLE = "How to ask it"
 VERDICT_SENTENCES = {
     "kept": "Every promise is kept, as a recount of the files by formulas of its own finds.",
     "broken": "NOT every promise is kept, as a recount of the files finds.",
@@ -54,12 +57,11 @@ MEASURE_EXPLANATIONS = {
 KEPT_WORDS = {True: "yes", False: "NO", None: "not shown by the files"}
 
 
-def read_title(readme: str) -> str:
-    return readme.partition("\n")[0].removeprefix("# ")
-
-
 def split_readme(readme: str) -> dict[str, dict[str, Any]]:
-    """Split a README into sections by title; the text before the first has the title of how to read the data."""
+    """Split a README into sections by title.
+
+    The text before the first is on how to read the data, unless a section is, as in all editions but the first.
+    """
     lead, *rest = re.split(r"^## ", readme.partition("\n")[2], flags=re.MULTILINE)
     bodies = {READING_TITLE: lead}
     for section in rest:
@@ -76,23 +78,35 @@ def build_public_facts(release: Release) -> dict[str, Any]:
     readme = (release.folder / bundle.README_FILE).read_text(encoding="utf-8")
     readme_sections = split_readme(readme)
     reading = readme_sections.pop(READING_TITLE)
-    first = [readme_sections.pop(name) for name in list(readme_sections)[:1]]  # what is promised
+    promised = readme_sections.pop(PROMISES_TITLE)
+    asking = readme_sections.pop(ASKING_TITLE, None)
     return {
         "edition": "public",
-        "title": read_title(readme),
+        "title": release.about.get("title") or describe_release(release.manifest),
         "digest": release.digest,
         "lead": _build_lead(release, report),
         "sections": [
-            *first,
+            *build_about_sections(release),
+            promised,
             build_method_section(release),
             build_recount_section(report),
             reading,
-            _build_usage_section(release),
+            *(() if asking is None else (asking,)),
+            _build_usage_section(release, with_questions=asking is None),
             *readme_sections.values(),
             build_distribution_section(release),
             _build_checksum_section(release),
         ],
     }
+
+
+def build_about_sections(release: Release) -> list[dict[str, Any]]:
+    """Build the section of what the publisher says of the release; none where nothing is said."""
+    about = release.about
+    said = [f"{title}: {format_said(about[name])}" for name, title in ABOUT_NAMES.items() if name in about]
+    if not said:
+        return []
+    return [make_section("about", "About this release", make_text("As its publisher says:"), make_list(said))]
 
 
 def build_method_section(release: Release) -> dict[str, Any]:
@@ -146,8 +160,10 @@ def _make_section_id(name: str) -> str:
 
 def _build_lead(release: Release, report: Mapping[str, Any]) -> list[str]:
     seeded = ["Not for publication: this release was made with a fixed seed, for tests and studies."]
+    kind = [f"{describe_release(release.manifest)}."] if "title" in release.about else []
     return [
         *(seeded if release.manifest.seeded else ()),
+        *kind,
         VERDICT_SENTENCES[report["verdict"]] if report["promises"] else "No promise is stated.",
         report["left"]["says"],
         "This page is made from the release folder alone, and anybody who has the folder can make it again, byte for byte, with "
@@ -155,7 +171,8 @@ def _build_lead(release: Release, report: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _build_usage_section(release: Release) -> dict[str, Any]:
+def _build_usage_section(release: Release, *, with_questions: bool) -> dict[str, Any]:
+    """Build the section on checking and reading the files; questions are in the README, but not in its first edition."""
     shell = [f"reticent audit . --expect-digest {release.digest}"]
     python = [
         "import reticent as rt",
@@ -164,17 +181,20 @@ def _build_usage_section(release: Release) -> dict[str, Any]:
         "frame = release.frame(bounds=True)",
         "print(frame.head())",
     ]
-    if (question := _find_question(release)) is not None:
+    if with_questions and (question := _find_question(release)) is not None:
         shell.append(f'reticent query . "{question}"')
         python.append(f'print(release.query("{question}"))')
     return make_section(
         "use",
         "How to use it",
         make_text(
-            "Run these lines in the release folder. The first compares it with the digest on this page, which proves something where the page came from the publisher and not with the folder."
+            "Run this in the release folder. It compares the folder with the digest on this page, which proves something where the "
+            "page came from the publisher and not with the folder."
+            if not with_questions
+            else "Run these lines in the release folder. The first compares it with the digest on this page, which proves something where the page came from the publisher and not with the folder."
         ),
         make_code(shell, "sh"),
-        make_code(python, "python"),
+        make_code(python, "python") if with_questions else None,
         make_text("Without reticent, the data files are read as any others:"),
         make_code(list(_list_reading_lines(release)), "python"),
     )
