@@ -110,18 +110,8 @@ def say_findings(report: Mapping[str, Any], lost_promises: str | None = None) ->
         say("", *source["sentences"])
         if not source["passed"]:
             say("", f"The comparison with the source failed. {REREAD_HINT}")
-    if carried := report.get("carried"):
-        say("")
-        ties = [", ".join(f"{name} {value:.2f}" for name, value in column["association"].items()) for column in carried]
-        rows = [
-            (column["column"], f"{column['distinct']:,}", f"{column['unique']:.1%}", tie)
-            for column, tie in zip(carried, ties, strict=True)
-        ]
-        say_table(
-            ("carried column", "distinct values", "rows with one of their own", "association (Cramer's V)"),
-            rows,
-            indent=2,
-        )
+    if report.get("carried"):
+        _say_carried(report["carried"])
     for line in report.get("disagreements", ()):
         say("", f"Not as the job says: {line}.")
     for promise in report["promises"]:
@@ -133,6 +123,21 @@ def say_findings(report: Mapping[str, Any], lost_promises: str | None = None) ->
         say("", page["says"])
     if identity := report.get("identity"):
         say("", identity["says"])
+
+
+def _say_carried(carried: Sequence[Mapping[str, Any]]) -> None:
+    """Print how well the carried columns single people out, and what goes with them."""
+    say("")
+    ties = [", ".join(f"{name} {value:.2f}" for name, value in column["association"].items()) for column in carried]
+    rows = [
+        (column["column"], f"{column['distinct']:,}", f"{column['unique']:.1%}", tie)
+        for column, tie in zip(carried, ties, strict=True)
+    ]
+    say_table(
+        ("carried column", "distinct values", "rows with one of their own", "association (Cramer's V)"),
+        rows,
+        indent=2,
+    )
 
 
 @contextmanager
