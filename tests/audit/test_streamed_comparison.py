@@ -142,3 +142,20 @@ def test_a_packed_source_is_as_large_as_what_it_opens_to(tmp_path):
             for name in ("people.csv", "people.csv.gz")
         )
         assert plain == packed == (little > 1 << 20)
+
+
+def test_a_person_whom_a_publisher_names_is_found_alike_in_one_part_and_in_many(tmp_path):
+    frame = pl.DataFrame(
+        {
+            "name": [f"Person Number{number}" for number in range(400)],
+            "age": [20 + number % 60 for number in range(400)],
+            "illness": ["flu", "cold", "gout", "acne"] * 100,
+        }
+    )
+    frame.write_parquet(tmp_path / "source.parquet", row_group_size=50)
+    columns = {"name": "identifying", "age": "quasi", "illness": "sensitive"}
+    about = {"title": "The case of Person Number123", "period": "2024", "contact": "Acne Research, Number 7"}
+    job = rt.Job(columns=columns, promises=[rt.KAnonymity(3)], about=about, source=tmp_path / "source.parquet")
+    release = rt.publish(job, to=tmp_path / "release", seed=11)
+    found = compared(release.folder, tmp_path / "source.parquet", job)
+    assert [(leak["column"], leak["values"]) for leak in found["source"]["leaks"]] == [("name", 1)]

@@ -86,7 +86,7 @@ def describe_certain_answer(assumption: str) -> list[str]:
     """Describe answers of kinds that have guaranteed bounds and no chance in them."""
     return [
         f"- `estimate` is the number to expect if {assumption};",
-        "- `lower` and `upper` are certain: no table of people that fits this release has less or more.",
+        "- `lower` and `upper`, where they are given, are certain: no table of people that fits this release has less or more.",
     ]
 
 
@@ -95,7 +95,7 @@ def describe_random_answer(column: str, manifest: Manifest) -> list[str]:
     lines = [
         f"- `estimate` takes back, on average, what the redrawing did to {column};",
         "- `std_error` is its standard error, and `interval` has the true number in 95 of 100 releases made like this one;",
-        "- `lower` and `upper` are certain, and often far apart.",
+        "- `lower` and `upper`, where they are given, are certain, and often far apart.",
     ]
     if manifest.sensitive.type == "numeric":
         lines.append(
