@@ -86,12 +86,39 @@ _MODULES = ("datasets",)
 __all__ = ["__version__", *sorted(_PUBLIC)]
 
 
+class _CallableModule(ModuleType):
+    """A module that is called as its function of the same name.
+
+    `rt.audit(...)` audits, and `rt.audit.measure` is the part of that name, whichever was imported first.
+    """
+
+    @property
+    def __wrapped__(self) -> Any:
+        return getattr(self, self.__name__.rpartition(".")[2])
+
+    @property
+    def __signature__(self) -> Any:
+        from inspect import signature
+
+        return signature(self.__wrapped__)
+
+    @property
+    def __doc__(self) -> str | None:  # type: ignore[override]
+        return self.__wrapped__.__doc__
+
+    def __call__(self, *given: Any, **named: Any) -> Any:
+        return self.__wrapped__(*given, **named)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return import_module, (self.__name__,)
+
+
 class _Package(ModuleType):
-    """`rt.publish` and `rt.audit` are functions; importing the submodules of the same names must not hide them."""
+    """The package: a submodule that has the name of a public function can be called as that function."""
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in _PUBLIC and isinstance(value, ModuleType):
-            return
+        if _PUBLIC.get(name) == f"reticent.{name}" and type(value) is ModuleType:
+            value.__class__ = _CallableModule
         super().__setattr__(name, value)
 
 
@@ -103,7 +130,8 @@ def __getattr__(name: str) -> Any:
         return import_module(f"reticent.{name}")
     if name not in _PUBLIC:
         raise AttributeError(f"module 'reticent' has no attribute {name!r}")
-    value = getattr(import_module(_PUBLIC[name]), name)
+    module = import_module(_PUBLIC[name])
+    value = module if isinstance(module, _CallableModule) else getattr(module, name)
     globals()[name] = value
     return value
 

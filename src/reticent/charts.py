@@ -172,6 +172,15 @@ def draw_bars(labels: Sequence[str], values: Sequence[float], title: str, unit: 
     return Chart(_render_svg({**page, "autosize": {"type": "none"}, "padding": padding}), title)
 
 
+def can_draw() -> bool:
+    """Tell whether the extra `charts` is installed."""
+    try:
+        load_altair()
+    except RequestError:
+        return False
+    return True
+
+
 def load_altair() -> Any:
     """Return altair, or raise an error that names the extra."""
     try:

@@ -11,6 +11,8 @@ import tomllib
 
 import pytest
 
+from tests.support.command_line import place as place
+from tests.support.command_line import run as run
 from tests.support.repository import PACKAGE, ROOT
 
 WORDS = {"FROM", "RUN", "COPY", "WORKDIR", "ENV", "USER", "ENTRYPOINT", "CMD"}
@@ -42,6 +44,32 @@ def test_what_the_dockerfile_runs_is_valid_shell_and_asks_for_extras_there_are()
             subprocess.run(["bash", "-n", "-c", rest], check=True)
     asked = re.search(r"\.\[([\w,]+)\]", DOCKERFILE)[1].split(",")
     assert set(asked) <= set(PROJECT["optional-dependencies"])
+    assert {"charts", "stats"} <= set(asked), "the image makes the default report, and measures mining"
+
+
+def test_the_image_keeps_the_ledger_out_of_the_folder_that_is_handed_out_and_of_the_container():
+    settings = dict(rest.split("=", 1) for word, rest in instructions() if word == "ENV" and "=" in rest)
+    work_folders = [rest for word, rest in instructions() if word == "WORKDIR"]
+    ledger = settings["RETICENT_LEDGER"]
+    assert not ledger.startswith(work_folders[-1])
+    assert not any(ledger in rest for word, rest in instructions() if word in ("RUN", "COPY")), (
+        "no folder without a mount"
+    )
+    assert [rest for word, rest in instructions() if word == "USER"] == ["steward"]
+    example = next(line for line in DOCKERFILE.splitlines() if "docker run" in line)
+    assert "--user" in example and f":{ledger} " in example and f":{work_folders[-1]}" in example
+
+
+def test_a_ledger_that_cannot_be_made_stops_publishing_and_no_reading_command(run, place, monkeypatch):
+    """As in a container whose ledger was not mounted."""
+    assert run("publish", "job.toml", "-o", "release").code == 0
+    monkeypatch.setenv("RETICENT_LEDGER", "/proc/ledger")
+    for words in (("check", "job.toml"), ("audit", "release"), ("report", "release", "--format", "md")):
+        assert run(*words).code == 0, words
+    before = place.contents()
+    ran = run("publish", "job.toml", "-o", "second")
+    assert ran.code in (1, 74) and "ledger" in ran.err
+    assert place.contents() == before
 
 
 def test_the_readme_names_every_extra_in_a_line():

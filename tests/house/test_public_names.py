@@ -146,3 +146,52 @@ print(*(name for name in ("pandas", "numba", "pyspark", "fastapi", "starlette", 
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == []
+
+
+CALLED_MODULES = {
+    "audit": "measure",
+    "report": "rendering",
+    "compare": "sweep",
+    "publish": "require_passed",
+    "check": "CheckResult",
+    "calibrate": "calibrate",
+}
+"""Public functions whose module has the same name, each with a part of the module."""
+
+
+def test_the_functions_whose_module_has_their_name_are_known():
+    assert set(CALLED_MODULES) == {name for name, module in reticent._PUBLIC.items() if module == f"reticent.{name}"}
+
+
+@pytest.mark.parametrize("name", CALLED_MODULES)
+@pytest.mark.parametrize("order", ["function first", "module first"])
+def test_a_function_is_called_and_its_module_is_entered_by_one_name(name, order):
+    part = CALLED_MODULES[name]
+    lines = [f"import reticent as rt; rt.{name}", f"import reticent.{name}"]
+    if name in ("audit", "report", "compare"):
+        lines.append(f"import reticent.{name}.{part}")
+    lines = lines if order == "function first" else [*lines[1:], lines[0]]
+    checks = [
+        "import inspect, pickle, sys",
+        f"module = sys.modules['reticent.{name}']",
+        f"assert reticent.{name} is rt.{name}",
+        f"assert reticent.{name}.{part} is module.{part}",
+        f"function = module.{name}",
+        f"assert inspect.isfunction(function) and callable(rt.{name})",
+        f"assert inspect.signature(rt.{name}) == inspect.signature(function)",
+        f"assert rt.{name}.__doc__ == function.__doc__",
+        f"assert pickle.loads(pickle.dumps(rt.{name})) is rt.{name}",
+        f"from reticent.{name} import {name} as imported; assert imported is function",
+    ]
+    subprocess.run([sys.executable, "-c", "\n".join([*lines, *checks])], check=True)
+
+
+def test_a_part_of_the_audit_is_imported_and_read_by_its_whole_name():
+    code = "import reticent.audit.measure.likeness as m\nimport reticent.audit.measure\nassert reticent.audit.measure.likeness is m"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_module_that_is_called_does_what_its_function_does():
+    with pytest.raises(reticent.AuditFailed):
+        reticent.audit("no-such-folder")
+    assert reticent.audit.audit is reticent.audit.__wrapped__

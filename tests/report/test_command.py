@@ -70,13 +70,25 @@ def test_a_damaged_release_has_no_report(place, run):
     assert not (place / "release-report.html").exists()
 
 
-def test_a_missing_extra_is_named_and_nothing_is_written(place, run, monkeypatch):
+@pytest.mark.parametrize("words", [("--format", "html"), ("-o", "page.html")])
+def test_a_page_without_the_extra_for_charts_is_refused_before_anything_is_read(place, run, monkeypatch, words):
     monkeypatch.setitem(sys.modules, "altair", None)
+    monkeypatch.setattr("reticent.report.report", lambda *given, **named: pytest.fail("the release was read"))
     before = contents(place)
-    code, _, err = run("report", "release")
+    code, _, err = run("report", "release", *words)
     assert code == 1
-    assert "reticent[charts]" in err
+    assert "reticent[charts]" in err and "--format md" in err
     assert contents(place) == before
+
+
+def test_the_default_install_makes_the_default_report_as_markdown_and_says_how_a_page_is_had(place, run, monkeypatch):
+    wanted = run("report", "release", "--format", "md", "-o", "wanted.md")
+    assert wanted[0] == 0
+    monkeypatch.setitem(sys.modules, "altair", None)
+    code, _, err = run("report", "release")
+    assert code == 0
+    assert "reticent[charts]" in err
+    assert (place / "release-report.md").read_bytes() == (place / "wanted.md").read_bytes()
 
 
 def test_a_page_in_a_release_is_staged_beside_it(tmp_path, monkeypatch):

@@ -13,6 +13,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
+from reticent.cli.completion import add_completions
 from reticent.cli.progress import note_release
 from reticent.errors import RequestError
 from reticent.redaction import is_address
@@ -68,7 +69,10 @@ def build_parser(words: Sequence[str] = ()) -> Any:
         module = import_module(f"reticent.cli.{name}")
         command = module.make_command() if hasattr(module, "make_command") else getattr(module, name)
         app.command(name, cls=PathOnlyCommand, epilog=f"Example:  {module.EXAMPLE}")(command)
-    return _simplify_help(typer.main.get_command(app))
+    parser = _simplify_help(typer.main.get_command(app))
+    if not words:  # a shell asks for completions without a word; every other run names its command
+        add_completions(parser)
+    return parser
 
 
 def run_top_level(
