@@ -167,7 +167,8 @@ class WholePlan:
         columns = self.table.columns
         isolated_ends = [str(end) for end in measure_end_isolation(recipe, columns) if end.is_telling]
         weights = getattr(self.job.method, "weights", None)
-        return [*describe_wider_labels(recipe, columns, audited["ail"], weights), *isolated_ends]
+        printed = ReleaseLoss(audited["ail"], audited["ail_by_column"])
+        return [*describe_wider_labels(recipe, columns, printed, weights), *isolated_ends]
 
     def write(self, folder: Path, fields: Mapping[str, Any]) -> bytes | None:
         """Apply the recipe to the rows and write them; the witness records values that stand apart from rows."""

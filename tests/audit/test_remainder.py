@@ -126,3 +126,15 @@ def test_withheld_rows_are_lost_whole(people):
         f"{audit.withheld:,} of {len(people) + 1:,} rows were withheld and count as lost whole."
         in audit.remainder.sentence
     )
+
+
+def test_a_table_without_quasi_identifiers_has_none_to_lose():
+    left = describe_remainder(90, 0, {"ail": None, "ail_by_column": {}})
+    assert left.row_keeps is None
+    assert left.sentence == "There are no quasi-identifiers to lose anything of."
+
+
+def test_columns_whose_loss_is_not_known_are_named():
+    left = describe_remainder(90, None, {"ail": None, "ail_by_column": {"age": 0.2, "town": None}})
+    assert left.row_keeps is None
+    assert left.sentence.endswith("is not known: nothing explains the labels of 'town'.")

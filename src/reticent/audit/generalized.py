@@ -199,7 +199,8 @@ def combine_column_losses(subject: Subject, columns: Sequence[ColumnLoss], sizes
     k = max((int(parse_parameter(p.parameters["k"])) for p in subject.promises if "k" in p.parameters), default=1)
     measures = loss.compute_loss_measures(columns, sizes, withheld=subject.withheld, k=k, weights=subject.weights)
     if len(columns) < len(subject.quasi):
-        return {**measures, "ail": None, "precision": None}
+        by_column = {entry.name: measures["ail_by_column"].get(entry.name) for entry in subject.quasi}
+        return {**measures, "ail": None, "ail_by_column": by_column, "precision": None}
     return measures
 
 

@@ -45,9 +45,9 @@ def describe_remainder(
         return _describe_exact_rows(rows, withheld or 0, sensitive_loss)
     by_column = utility.get("ail_by_column") or {}
     loss = utility.get("ail")
-    starred = find_starred_columns(by_column)
     if loss is None:
-        return Remainder(None, starred, "How much a row keeps of its quasi-identifiers is not known (see the notes).")
+        return Remainder(None, (), _describe_unknown_loss(by_column))
+    starred = find_starred_columns(by_column)
     keeps = 1 - loss
     sentences = [_describe_labels(len(by_column), starred, keeps)]
     if withheld:
@@ -66,6 +66,13 @@ def format_lost_share(share: float) -> str:
     """Format a share that is lost, rounded up; a little less than all is not called all."""
     percent = ceil(share * 100)
     return "more than 99 %" if share < 1 and percent == 100 else f"{percent} %"
+
+
+def _describe_unknown_loss(by_column: Mapping[str, float | None]) -> str:
+    unknown = [name for name, loss in by_column.items() if loss is None]
+    if not unknown:
+        return "There are no quasi-identifiers to lose anything of."
+    return f"How much a row keeps of its quasi-identifiers is not known: nothing explains the labels of {quote_list(unknown)}."
 
 
 def _describe_labels(columns: int, starred: tuple[str, ...], keeps: float) -> str:

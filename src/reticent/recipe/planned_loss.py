@@ -10,7 +10,6 @@ source's domains); what is reported of a plan is the loss here.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,8 +19,8 @@ from reticent.data.domain import Domain
 from reticent.data.label_styles import WidenedDomain
 from reticent.errors import pluralize
 from reticent.format.manifest import ColumnEntry
-from reticent.labels.label_loss import ReleaseLoss, compute_release_loss, read_column_labels
-from reticent.recipe.group_labels import GroupLabels, build_group_labels, build_quasi_entry
+from reticent.labels.label_loss import ReleaseLoss, compute_ail, compute_release_loss, read_column_labels
+from reticent.recipe.group_labels import GroupLabels, build_quasi_entry
 from reticent.recipe.recipe import Recipe
 
 
@@ -53,7 +52,7 @@ def measure_label_loss(
 
 
 def describe_wider_labels(
-    recipe: Recipe, columns: Mapping[str, Column], printed: float | None, weights: Mapping[str, Any] | None = None
+    recipe: Recipe, columns: Mapping[str, Column], printed: ReleaseLoss, weights: Mapping[str, Any] | None = None
 ) -> list[str]:
     """Describe, for the owner, what snapped and padded labels lose beside tight ones; `printed` is the release's loss.
 
@@ -61,10 +60,14 @@ def describe_wider_labels(
     """
     if not recipe.groups or not _count_widened(recipe.cells.quasi):
         return []
-    tight_cells = replace(recipe.cells, quasi=tuple(domain.tight for domain in recipe.cells.quasi))
-    tight_recipe = replace(recipe, cells=tight_cells, padded={})
-    tight = measure_recipe_loss(tight_recipe, build_group_labels(tight_recipe), columns, weights)
-    return describe_label_cost(recipe.cells.quasi, tight.ail, printed)
+    sizes = recipe.as_groups().sizes
+    tight = dict(printed.by_column)
+    for column_index, domain in enumerate(recipe.cells.quasi):
+        if isinstance(domain, WidenedDomain):
+            is_declared = columns[domain.name].domain is not None
+            losses = _compute_tight_losses(domain, *recipe.find_column_spans(column_index), is_declared=is_declared)
+            tight[domain.name] = (float(sizes @ losses) + recipe.withheld) / max(recipe.cells.rows, 1)
+    return describe_label_cost(recipe.cells.quasi, compute_ail(tight, weights), printed.ail)
 
 
 def describe_label_cost(quasi: Sequence[Domain], tight: float | None, printed: float | None) -> list[str]:
@@ -82,3 +85,17 @@ def describe_label_cost(quasi: Sequence[Domain], tight: float | None, printed: f
 
 def _count_widened(quasi: Sequence[Domain]) -> int:
     return sum(isinstance(domain, WidenedDomain) for domain in quasi)
+
+
+def _compute_tight_losses(
+    domain: WidenedDomain, lower: np.ndarray, upper: np.ndarray, *, is_declared: bool
+) -> np.ndarray:
+    """Compute what tight labels of groups would lose: over the declared domain, or over the range that would be published."""
+    losses = domain.tight.loss(lower, upper)
+    ranged = upper != domain.null_code
+    if is_declared or not ranged.any():
+        return losses
+    published = domain.positions[upper[ranged].max()] - domain.positions[lower[ranged].min()]
+    reach = domain.span[1] - domain.span[0]
+    losses[ranged] *= reach / published if published > 0 else 0
+    return losses
