@@ -92,14 +92,7 @@ def format_headline(report: Mapping[str, Any], lost_promises: str | None = None)
 
 def say_findings(report: Mapping[str, Any], lost_promises: str | None = None) -> None:
     """Print the verdict, what is left of the source, each promise with what was asked and achieved, the measures, and what the source adds."""
-    withheld = "an unknown number" if report["withheld"] is None else f"{report['withheld']:,}"
-    if title := report.get("about", {}).get("title"):
-        say(title)
-    say(
-        f"{report['rows']:,} rows in {report['groups']:,} groups, {withheld} withheld. {format_headline(report, lost_promises)}"
-    )
-    if left := report.get("left"):
-        say(left["says"])
+    _say_verdict(report, lost_promises)
     if report["promises"]:
         say("")
         say_table(
@@ -123,6 +116,17 @@ def say_findings(report: Mapping[str, Any], lost_promises: str | None = None) ->
         say("", page["says"])
     if identity := report.get("identity"):
         say("", identity["says"])
+
+
+def _say_verdict(report: Mapping[str, Any], lost_promises: str | None) -> None:
+    """Print the title, the counts with the verdict, and what is left of the source."""
+    withheld = "an unknown number" if report["withheld"] is None else f"{report['withheld']:,}"
+    if title := report.get("about", {}).get("title"):
+        say(title)
+    headline = format_headline(report, lost_promises)
+    say(f"{report['rows']:,} rows in {report['groups']:,} groups, {withheld} withheld. {headline}")
+    if left := report.get("left"):
+        say(left["says"])
 
 
 def _say_carried(carried: Sequence[Mapping[str, Any]]) -> None:
