@@ -2,8 +2,8 @@
 
 `check` reads and counts the table, plans the job by its own method (`plan_own_method`), plans the other methods that
 could keep the promises as far as a budget of CPU seconds allows (methods that the caller names are planned in full),
-and adds the warnings and the advice of stages, methods and promises (`collect_warnings`, `collect_advice`) and an
-explanation of the loss. It writes nothing. A method is a candidate of `reticent.evaluation`, and its metric is the
+and adds the warnings of methods and promises (`collect_warnings`), the advice of stages (`collect_advice`), trials of
+skylines (`propose_skylines`) and an explanation of the loss. It writes nothing. A method is a candidate of `reticent.evaluation`, and its metric is the
 summary of its plan.
 
 The expected loss is AIL (Cao & Karras 2012, equations 2 to 5) over the planned groups; columns have equal weights
@@ -17,8 +17,6 @@ from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from functools import partial
 from time import process_time
 from typing import Any
-
-import numpy as np
 
 from reticent import catalogue, html_repr, registry
 from reticent.data.cells import Cells, combine_sensitive
@@ -39,13 +37,14 @@ from reticent.methods.recipe_planning import (
     select_method_promises,
     warn_of_lone_people,
 )
-from reticent.models.promise import CandidateGroups, Promises
+from reticent.models.promise import Promises
 from reticent.planning import plan_recipe
 from reticent.preconditions import require_promises_supported, require_whole_table_engine
 from reticent.progress import ProgressCallback, ProgressEvent
 from reticent.randomness import Random
 from reticent.recipe.kind import Writer
 from reticent.recipe.recipe import Recipe
+from reticent.skyline_trials import PlanPromises, has_background_promise, propose_skylines
 from reticent.time_limit import TimeLimitReached, run_within
 from reticent.validation import is_callable, is_engine, is_job, names, optional, seconds, validate_arguments
 
@@ -60,6 +59,9 @@ READING_TIME_FACTOR = 10
 OWN_PLAN_SHARE = 0.6
 COMPARISON_SHARE = 0.85
 """With a budget: when these shares of it are used, the job's own plan ends, and comparing and explaining do."""
+SKYLINE_SECONDS = 10.0
+SKYLINE_SHARE = 0.7
+"""CPU seconds that trials of skylines have without a budget; with one, their share of what comparing methods left of it."""
 SAMPLE_STRIDES = (16, 256)
 """Where the own plan does not end, one cell in so many is planned."""
 STOP_SHARE = 0.8  # an anytime method is stopped when this share of its time is used
@@ -187,11 +189,20 @@ def check(
             summaries[summary.method] = summary
             finished(summary, counted.cells)
     progress(ProgressEvent("explaining", _compute_fraction_done(clock)))
-    explanation = _explain_plan(job, cells, columns, own, recipe, comparison_clock)
+    tries_skylines = has_background_promise(job.promises)
+    explaining_share = 1 - SKYLINE_SHARE if tries_skylines and budget is not None else 1.0
+    explaining_clock = comparison_clock.take_share(explaining_share)
+    explanation = _explain_plan(job, cells, columns, own, recipe, explaining_clock)
+    skylines: tuple[Mapping[str, Any], ...] = ()
+    if tries_skylines:
+        progress(ProgressEvent("trying skylines", _compute_fraction_done(clock)))
+        plan_promises = _make_promise_planner(job, cells, columns)
+        trial_clock = BudgetClock(max(comparison_clock.remaining(), SKYLINE_SECONDS if budget is None else 0.0))
+        skylines = propose_skylines(job.promises, cells, recipe, plan_promises, trial_clock)
     progress(ProgressEvent("looking at columns that are not generalized", END_FRACTION))
     late: list[str] = []
     look = partial(describe_uncovered, partial(worker.count_distinct_rows, rows), columns, profile.carried)
-    advise = partial(collect_advice, job, cells, recipe)
+    advise = partial(collect_advice, job, cells)
     warn = partial(collect_warnings, job, cells)
     if budget is None:
         carried, uncovered = look()
@@ -218,7 +229,7 @@ def check(
             *late,
         ),
         carried=carried,
-        advice=advice,
+        advice=(*advice, *skylines),
         spellings=spellings,
         explained=explanation,
         unplanned=tuple(method.name for method in other_methods if method.name not in summaries),
@@ -284,15 +295,11 @@ def collect_warnings(job: Job, cells: Cells) -> list[str]:
     return [warning for part in parts for warning in part.warnings(cells)]
 
 
-def collect_advice(job: Job, cells: Cells, recipe: Recipe | None) -> tuple[Mapping[str, Any], ...]:
-    """Collect what stages and promises propose for these cells."""
+def collect_advice(job: Job, cells: Cells) -> tuple[Mapping[str, Any], ...]:
+    """Collect what stages propose for these cells."""
     advice: list[Mapping[str, Any]] = []
     for name in catalogue.STAGES:
         advice += registry.load_stage_class(name).advice(cells, job.promises)
-    groups = _group_cells(cells, recipe)
-    for promise in job.promises:
-        if hasattr(promise, "advice"):
-            advice += promise.advice(groups, recipe is not None)
     return tuple(advice)
 
 
@@ -389,6 +396,18 @@ def _explain_plan(
     return explain_loss(cells, job.promises, recipe, PromiseTrials(measure, clock.has_time_left, base))
 
 
+def _make_promise_planner(job: Job, cells: Cells, columns: Mapping[str, Column]) -> PlanPromises:
+    """Make a function that plans other promises by the job's own method, within a clock."""
+
+    def plan_promises(promises: Promises, clock: BudgetClock) -> tuple[PlanSummary | None, Recipe | None]:
+        candidate = _make_candidate(job.at(promises=promises), job.method)
+        return _summarize_candidate(
+            candidate, partial(_plan_other_method, cells=cells, columns=columns, clock=clock), clock
+        )
+
+    return plan_promises
+
+
 def _run_or_warn(late: list[str], subject: str, seconds: float, function: Callable[[], Any], otherwise: Any) -> Any:
     """Return what the function returns; if there is no time, return `otherwise` and add a warning that names what is missing."""
     try:
@@ -450,13 +469,6 @@ def _plan_sample(
             why = f"{why} On one cell in {stride}, {sample.rows:,} rows, it {finding}."
             break
     return PlanSummary(job.method.name, None, why=why)
-
-
-def _group_cells(cells: Cells, recipe: Recipe | None) -> CandidateGroups:
-    """Return the planned groups; without a plan, one group of all rows."""
-    if recipe is not None:
-        return replace(recipe, cells=cells).as_groups()
-    return CandidateGroups(cells, np.arange(len(cells)), cells.counts, np.array([0, len(cells)]))
 
 
 def _summarize_plan(candidate: Candidate, planned: PlannedCells) -> PlanSummary:

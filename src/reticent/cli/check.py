@@ -46,7 +46,7 @@ def check(
     began = process_time()
 
     from reticent.check import check as check_job
-    from reticent.cli.check_output import format_explanation, make_plan_printer
+    from reticent.cli.check_output import format_explanation, format_skyline_trials, make_plan_printer
     from reticent.cli.output import say, say_json, show_progress
     from reticent.errors import PromiseUnreachable
     from reticent.job.job import Job
@@ -79,7 +79,7 @@ def check(
         say(
             "",
             *(
-                _format_skyline(advice)
+                format_skyline_trials(advice)
                 if advice.get("about") == "skyline"
                 else _format_eligibility(advice, show_values)
             ),
@@ -91,19 +91,6 @@ def check(
             "", f"{spelled.column!r}, spelled alike:", *(f"  {', '.join(map(repr, group))}" for group in spelled.groups)
         )
     return code
-
-
-def _format_skyline(advice) -> list[str]:
-    """Format the points of a skyline, and the risks they were chosen from."""
-    grid = ", ".join(f"{point['bandwidth']}: {point['risk']:.4f}" for point in advice["grid"])
-    points = ", ".join(
-        f"{{ bandwidth = {_quote_bandwidth(point['bandwidth'])}, t = {point['t']:g} }}" for point in advice["points"]
-    )
-    return [
-        f"A skyline for {advice['column']!r}: points = [{points}]",
-        advice["why"],
-        f"The greatest risk by bandwidth: {grid}. Priors by {' and '.join(dict.fromkeys(advice['routes']))}.",
-    ]
 
 
 def _format_eligibility(advice, show_values: bool) -> list[str]:
@@ -129,7 +116,3 @@ def _format_eligibility(advice, show_values: bool) -> list[str]:
         '  name = "suppression"',
         f"  l = {advice['l']}",
     ]
-
-
-def _quote_bandwidth(bandwidth) -> str:
-    return f'"{bandwidth}"' if isinstance(bandwidth, str) else f"{bandwidth:g}"

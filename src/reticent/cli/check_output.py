@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from reticent.data.hierarchy_proposal import format_source_options
@@ -55,6 +55,40 @@ def format_explanation(result: Any, source: Any) -> list[str]:
         sentence = f"{pluralize(why.skipped, 'other promise', 'was', 'were')} not tried, for want of time"
         lines += ["", f"{sentence}; --budget SECONDS gives more."]
     return lines
+
+
+def format_skyline_trials(advice: Mapping[str, Any]) -> list[str]:
+    """Format the loss of each t that was held at every bandwidth, and the proposed skyline, to be pasted."""
+    lines = [
+        f"One t against every adversary of the grid of bandwidths, for {advice['column']!r}:",
+        f"  {'t':<8}{'loss (AIL)':<14}{'groups':<10}withheld",
+        *map(_format_skyline_trial, advice["trials"]),
+        advice["why"],
+    ]
+    if advice["paste"]:
+        lines += [
+            f"Instead of {advice['promise']}, to paste:",
+            *(f"  {line}" for line in advice["paste"].splitlines()),
+        ]
+    risks = [f"{point['bandwidth']}: {point['risk']:.4f}" for point in advice["grid"] if point["risk"] is not None]
+    if risks:
+        groups = "the job's own plan" if advice["planned"] else "the table as one group"
+        lines += [f"The greatest risk by bandwidth that {groups} leaves: {', '.join(risks)}."]
+    if advice["routes"]:
+        lines += [f"Priors by {' and '.join(dict.fromkeys(advice['routes']))}."]
+    return lines
+
+
+def _format_skyline_trial(trial: Mapping[str, Any]) -> str:
+    from reticent.cli.output import format_number
+
+    t = f"  {trial['t']:<8g}"
+    if trial["reachable"] is None:
+        return f"{t}not planned, for want of time"
+    if not trial["reachable"]:
+        return f"{t}not reachable"
+    figures = f"{t}{trial['ail']:<14.4f}{format_number(trial['groups']):<10}{format_number(trial['withheld'])}"
+    return figures + ("" if trial["binds"] is not False else "  asks for nothing: no bandwidth is left more without it")
 
 
 def _format_line(cells: tuple[str, ...]) -> str:
