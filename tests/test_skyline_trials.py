@@ -116,7 +116,14 @@ def test_of_a_skyline_the_least_t_is_held_everywhere():
 def test_what_else_the_promise_says_stays_in_the_pasted_one():
     distances = {"disease": {"values": ["flu", "cancer", "asthma", "ulcer", "gout"], "rows": make_distance_rows()}}
     promise = rt.BTPrivacy(
-        0.3, 0.2, smoothing=0.9, posterior="balanced", base="e", kernel="triangular", distances=distances, column="disease"
+        0.3,
+        0.2,
+        smoothing=0.9,
+        posterior="balanced",
+        base="e",
+        kernel="triangular",
+        distances=distances,
+        column="disease",
     )
     _, (advice,) = check(promise)
     (pasted,) = paste(advice["paste"]).promises

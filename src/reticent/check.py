@@ -3,7 +3,7 @@
 `check` reads and counts the table, plans the job by its own method (`plan_own_method`), plans the other methods that
 could keep the promises as far as a budget of CPU seconds allows (methods that the caller names are planned in full),
 and adds the warnings of methods and promises (`collect_warnings`), the advice of stages (`collect_advice`), trials of
-skylines (`propose_skylines`) and an explanation of the loss. It writes nothing. A method is a candidate of `reticent.evaluation`, and its metric is the
+skylines (`propose_skylines`), widths of guaranteed bounds (`measure_bound_widths`) and an explanation of the loss. It writes nothing. A method is a candidate of `reticent.evaluation`, and its metric is the
 summary of its plan.
 
 The expected loss is AIL (Cao & Karras 2012, equations 2 to 5) over the planned groups; columns have equal weights
@@ -19,6 +19,7 @@ from time import process_time
 from typing import Any
 
 from reticent import catalogue, html_repr, registry
+from reticent.bound_widths import measure_bound_widths
 from reticent.data.cells import Cells, combine_sensitive
 from reticent.data.columns import Column
 from reticent.data.label_styles import explain_snapping
@@ -32,6 +33,7 @@ from reticent.job_table import load_populations, read_and_count
 from reticent.ledger.staging import make_temp_dirs
 from reticent.loss_explanation import LossExplanation, PromiseTrials, explain_loss
 from reticent.methods.base import Method
+from reticent.methods.distribution.method import Distribution
 from reticent.methods.recipe_planning import (
     count_lone_people,
     select_method_promises,
@@ -44,7 +46,7 @@ from reticent.progress import ProgressCallback, ProgressEvent
 from reticent.randomness import Random
 from reticent.recipe.kind import Writer
 from reticent.recipe.recipe import Recipe
-from reticent.skyline_trials import PlanPromises, has_background_promise, propose_skylines
+from reticent.skyline_trials import PlanVariant, has_background_promise, propose_skylines
 from reticent.time_limit import TimeLimitReached, run_within
 from reticent.validation import is_callable, is_engine, is_job, names, optional, seconds, validate_arguments
 
@@ -59,9 +61,9 @@ READING_TIME_FACTOR = 10
 OWN_PLAN_SHARE = 0.6
 COMPARISON_SHARE = 0.85
 """With a budget: when these shares of it are used, the job's own plan ends, and comparing and explaining do."""
-SKYLINE_SECONDS = 10.0
-SKYLINE_SHARE = 0.7
-"""CPU seconds that trials of skylines have without a budget; with one, their share of what comparing methods left of it."""
+TRIAL_SECONDS = 20.0
+TRIAL_SHARE = 0.7
+"""CPU seconds that trials of skylines, or of bounds, have without a budget; with one, their share of what comparing left of it."""
 SAMPLE_STRIDES = (16, 256)
 """Where the own plan does not end, one cell in so many is planned."""
 STOP_SHARE = 0.8  # an anytime method is stopped when this share of its time is used
@@ -189,16 +191,19 @@ def check(
             summaries[summary.method] = summary
             finished(summary, counted.cells)
     progress(ProgressEvent("explaining", _compute_fraction_done(clock)))
-    tries_skylines = has_background_promise(job.promises)
-    explaining_share = 1 - SKYLINE_SHARE if tries_skylines and budget is not None else 1.0
+    tries_variants = has_background_promise(job.promises) or isinstance(job.method, Distribution)
+    explaining_share = 1 - TRIAL_SHARE if tries_variants and budget is not None else 1.0
     explaining_clock = comparison_clock.take_share(explaining_share)
     explanation = _explain_plan(job, cells, columns, own, recipe, explaining_clock)
-    skylines: tuple[Mapping[str, Any], ...] = ()
-    if tries_skylines:
-        progress(ProgressEvent("trying skylines", _compute_fraction_done(clock)))
-        plan_promises = _make_promise_planner(job, cells, columns)
-        trial_clock = BudgetClock(max(comparison_clock.remaining(), SKYLINE_SECONDS if budget is None else 0.0))
-        skylines = propose_skylines(job.promises, cells, recipe, plan_promises, trial_clock)
+    proposals: tuple[Mapping[str, Any], ...] = ()
+    if tries_variants:
+        progress(ProgressEvent("trying variants", _compute_fraction_done(clock)))
+        plan_variant = _make_variant_planner(cells, columns)
+        trial_clock = BudgetClock(max(comparison_clock.remaining(), TRIAL_SECONDS if budget is None else 0.0))
+        proposals = (
+            *propose_skylines(job, cells, recipe, plan_variant, trial_clock),
+            *measure_bound_widths(job, cells, plan_variant, trial_clock),
+        )
     progress(ProgressEvent("looking at columns that are not generalized", END_FRACTION))
     late: list[str] = []
     look = partial(describe_uncovered, partial(worker.count_distinct_rows, rows), columns, profile.carried)
@@ -229,7 +234,7 @@ def check(
             *late,
         ),
         carried=carried,
-        advice=(*advice, *skylines),
+        advice=(*advice, *proposals),
         spellings=spellings,
         explained=explanation,
         unplanned=tuple(method.name for method in other_methods if method.name not in summaries),
@@ -396,16 +401,14 @@ def _explain_plan(
     return explain_loss(cells, job.promises, recipe, PromiseTrials(measure, clock.has_time_left, base))
 
 
-def _make_promise_planner(job: Job, cells: Cells, columns: Mapping[str, Column]) -> PlanPromises:
-    """Make a function that plans other promises by the job's own method, within a clock."""
+def _make_variant_planner(cells: Cells, columns: Mapping[str, Column]) -> PlanVariant:
+    """Make a function that plans a variant of the job within a clock."""
 
-    def plan_promises(promises: Promises, clock: BudgetClock) -> tuple[PlanSummary | None, Recipe | None]:
-        candidate = _make_candidate(job.at(promises=promises), job.method)
-        return _summarize_candidate(
-            candidate, partial(_plan_other_method, cells=cells, columns=columns, clock=clock), clock
-        )
+    def plan_variant(variant: Job, clock: BudgetClock) -> tuple[PlanSummary | None, Recipe | None]:
+        plan = partial(_plan_candidate, cells=cells, columns=columns)
+        return _summarize_candidate(_make_candidate(variant, variant.method), plan, clock)
 
-    return plan_promises
+    return plan_variant
 
 
 def _run_or_warn(late: list[str], subject: str, seconds: float, function: Callable[[], Any], otherwise: Any) -> Any:

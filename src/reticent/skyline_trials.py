@@ -20,6 +20,7 @@ import numpy as np
 
 from reticent.data.cells import Cells
 from reticent.evaluation import BudgetClock, run_within_budget
+from reticent.job.job import Job
 from reticent.loss_explanation import format_promise_toml
 from reticent.models.background_knowledge.bt_privacy import (
     BANDWIDTH_GRID,
@@ -60,6 +61,7 @@ class PlanFigures(Protocol):
     def why(self) -> str: ...
 
 
+PlanVariant = Callable[[Job, BudgetClock], tuple[PlanFigures | None, Recipe | None]]
 PlanPromises = Callable[[Promises, BudgetClock], tuple[PlanFigures | None, Recipe | None]]
 
 
@@ -84,18 +86,22 @@ class SkylineTrial:
 
 
 def propose_skylines(
-    promises: Promises, cells: Cells, recipe: Recipe | None, plan: PlanPromises, clock: BudgetClock
+    job: Job, cells: Cells, recipe: Recipe | None, plan: PlanVariant, clock: BudgetClock
 ) -> tuple[dict[str, Any], ...]:
     """Propose a skyline for each promise about background knowledge, with the loss of each t that was tried.
 
-    `recipe` is the job's own plan, None if there is none. `plan` plans other promises within a clock. What there is no
-    time for is None in the result.
+    `recipe` is the job's own plan, None if there is none. `plan` plans a variant of the job within a clock. What there
+    is no time for is None in the result.
     """
+
+    def plan_promises(promises: Promises, clock: BudgetClock) -> tuple[PlanFigures | None, Recipe | None]:
+        return plan(job.at(promises=promises), clock)
+
     proposals = []
-    for position, promise in enumerate(promises):
+    for position, promise in enumerate(job.promises):
         if isinstance(promise, BTPrivacy | Skyline):
-            rest = tuple(other for number, other in enumerate(promises) if number != position)
-            proposals.append(_propose_skyline(promise, rest, cells, recipe, plan, clock))
+            rest = tuple(other for number, other in enumerate(job.promises) if number != position)
+            proposals.append(_propose_skyline(promise, rest, cells, recipe, plan_promises, clock))
     return tuple(proposals)
 
 

@@ -63,8 +63,9 @@ LAYERS = {
     "batches": "data format job ledger preconditions publish release.release",
     "calibrate": "attacks methods",
     "loss_explanation": "data job models recipe registry",
-    "skyline_trials": "data evaluation loss_explanation models recipe",
-    "check": "data engines evaluation job job_table ledger loss_explanation methods models planning preconditions recipe registry "
+    "skyline_trials": "data evaluation job loss_explanation models recipe",
+    "bound_widths": "data evaluation job loss_explanation methods models recipe registry",
+    "check": "bound_widths data engines evaluation job job_table ledger loss_explanation methods models planning preconditions recipe registry "
     "skyline_trials",
     "report": "attacks audit charts data format labels ledger release release.release utility",
     "compare": "attacks audit charts data evaluation job job_table labels planning preconditions publish registry release.release report utility",

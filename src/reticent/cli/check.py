@@ -46,7 +46,7 @@ def check(
     began = process_time()
 
     from reticent.check import check as check_job
-    from reticent.cli.check_output import format_explanation, format_skyline_trials, make_plan_printer
+    from reticent.cli.check_output import format_explanation, make_plan_printer
     from reticent.cli.output import say, say_json, show_progress
     from reticent.errors import PromiseUnreachable
     from reticent.job.job import Job
@@ -76,14 +76,7 @@ def check(
             say("", f"{summary.method}: {summary.why}")
     say(*format_explanation(result, parsed_job.source))
     for advice in result.advice:
-        say(
-            "",
-            *(
-                format_skyline_trials(advice)
-                if advice.get("about") == "skyline"
-                else _format_eligibility(advice, show_values)
-            ),
-        )
+        say("", *_format_advice(advice, show_values))
     for warning in result.warnings:
         say("", f"Note: {warning}")
     for spelled in result.spellings if show_values else ():
@@ -91,6 +84,17 @@ def check(
             "", f"{spelled.column!r}, spelled alike:", *(f"  {', '.join(map(repr, group))}" for group in spelled.groups)
         )
     return code
+
+
+def _format_advice(advice, show_values: bool) -> list[str]:
+    """Format a piece of advice by what it is about."""
+    from reticent.cli.check_output import format_bound_widths, format_skyline_trials
+
+    if advice.get("about") == "skyline":
+        return format_skyline_trials(advice)
+    if advice.get("about") == "bounds":
+        return format_bound_widths(advice)
+    return _format_eligibility(advice, show_values)
 
 
 def _format_eligibility(advice, show_values: bool) -> list[str]:
