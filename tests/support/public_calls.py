@@ -181,6 +181,7 @@ def functions(release: rt.Release, planned: Any, folder: Path) -> dict[str, Call
             {"method": "perturbed-generalization", "p": 0.3, "k": 6, "lambda_": 0.1, "rho1": 0.2, "domain": 50},
         ),
         "risk": (rt.risk, {"table": PEOPLE, "quasi": ["age"]}),
+        "record_risk": (rt.record_risk, {"table": PEOPLE, "quasi": ["age"]}),
         "attack": (rt.attack, {"release": release, "source": PEOPLE, "name": "naive-bayes"}),
         "Job": (rt.Job, {"source": "people.csv", "columns": columns(), "promises": [rt.KAnonymity(3)]}),
         "Job.read": (rt.Job.read, {"path": "absent.toml"}),
