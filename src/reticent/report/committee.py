@@ -37,7 +37,7 @@ DECISIONS = ("approved", "approved on the conditions below", "sent back for anot
 WRITTEN_LINES = ("conditions", "reasons")
 SIGNATURE_LINES = 3
 README_TITLES = ("What is promised", "What is not")
-BLANK = "_" * 28
+BLANK = "." * 28
 BOX = "[ ]"
 
 
@@ -85,7 +85,12 @@ def _build_subject_section(release: Release) -> dict[str, Any]:
     manifest = release.manifest
     readme = (release.folder / README_FILE).read_text(encoding="utf-8")
     readme_sections = split_readme(readme)
-    limits = [part for title in README_TITLES if title in readme_sections for part in readme_sections[title]["parts"]]
+    limits = [
+        part
+        for title in README_TITLES
+        if title in readme_sections
+        for part in (make_text(f"{title}:"), *readme_sections[title]["parts"])
+    ]
     rows = [
         ("release folder", release.folder.name),
         ("digest", release.digest),
