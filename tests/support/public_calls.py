@@ -106,6 +106,7 @@ FITS: dict[str, set[str]] = {
     "root": {"a text", "a long text", "a text with NUL"},
     "leaves": {"a list of numbers", "a list of texts", "a pair", "a frame"},
     "beside": {"None", "a text"},
+    "about": {"None"},
     "release": {"a frame"},
     "table": {"a frame"},
     **{
