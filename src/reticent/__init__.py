@@ -66,6 +66,7 @@ _PUBLIC = {
     "Workload": "reticent.utility.workload",
     "calibrate": "reticent.calibrate",
     "risk": "reticent.audit.risk",
+    "record_risk": "reticent.audit.record_risk",
     "attack": "reticent.attacks",
     "sweep": "reticent.compare.sweep",
     "compare": "reticent.compare",
@@ -144,6 +145,7 @@ if TYPE_CHECKING:
     from reticent import datasets as datasets
     from reticent.attacks import attack as attack
     from reticent.audit.audit import audit as audit
+    from reticent.audit.record_risk import record_risk as record_risk
     from reticent.audit.result import Audit as Audit
     from reticent.audit.risk import risk as risk
     from reticent.batches import publish_batches as publish_batches

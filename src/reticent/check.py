@@ -2,8 +2,8 @@
 
 `check` reads and counts the table, plans the job by its own method (`plan_own_method`), plans the other methods that
 could keep the promises as far as a budget of CPU seconds allows (methods that the caller names are planned in full),
-and adds the warnings and the advice of stages, methods and promises (`collect_warnings`, `collect_advice`) and an
-explanation of the loss. It writes nothing. A method is a candidate of `reticent.evaluation`, and its metric is the
+and adds the warnings of methods and promises (`collect_warnings`), the advice of stages (`collect_advice`), trials of
+skylines (`propose_skylines`), widths of guaranteed bounds (`measure_bound_widths`) and an explanation of the loss. It writes nothing. A method is a candidate of `reticent.evaluation`, and its metric is the
 summary of its plan.
 
 The expected loss is AIL of the labels that would be printed (`labels.label_loss`): a release by the same plan has the
@@ -18,9 +18,8 @@ from functools import partial
 from time import process_time
 from typing import Any
 
-import numpy as np
-
 from reticent import catalogue, html_repr, registry
+from reticent.bound_widths import measure_bound_widths
 from reticent.data.cells import Cells, combine_sensitive
 from reticent.data.columns import Column
 from reticent.data.label_styles import explain_snapping
@@ -35,12 +34,13 @@ from reticent.ledger.staging import make_temp_dirs
 from reticent.loss_explanation import LossExplanation, PromiseTrials, explain_loss
 from reticent.loss_limit import is_within_limit
 from reticent.methods.base import Method
+from reticent.methods.distribution.method import Distribution
 from reticent.methods.recipe_planning import (
     count_lone_people,
     select_method_promises,
     warn_of_lone_people,
 )
-from reticent.models.promise import CandidateGroups, Promises
+from reticent.models.promise import Promises
 from reticent.planning import plan_recipe
 from reticent.preconditions import (
     require_loss_limit_supported,
@@ -51,6 +51,7 @@ from reticent.progress import ProgressCallback, ProgressEvent
 from reticent.randomness import Random
 from reticent.recipe.kind import Writer
 from reticent.recipe.recipe import Recipe
+from reticent.skyline_trials import PlanVariant, has_background_promise, propose_skylines
 from reticent.time_limit import TimeLimitReached, run_within
 from reticent.validation import integer, is_callable, is_engine, is_job, names, optional, seconds, validate_arguments
 
@@ -65,6 +66,9 @@ READING_TIME_FACTOR = 10
 OWN_PLAN_SHARE = 0.6
 COMPARISON_SHARE = 0.85
 """With a budget: when these shares of it are used, the job's own plan ends, and comparing and explaining do."""
+TRIAL_SECONDS = 20.0
+TRIAL_SHARE = 0.7
+"""CPU seconds that trials of skylines, or of bounds, have without a budget; with one, their share of what comparing left of it."""
 SAMPLE_STRIDES = (16, 256)
 """Where the own plan does not end, one cell in so many is planned."""
 STOP_SHARE = 0.8  # an anytime method is stopped when this share of its time is used
@@ -203,11 +207,23 @@ def check(
             summaries[summary.method] = summary
             finished(summary, counted.cells)
     progress(ProgressEvent("explaining", _compute_fraction_done(clock)))
-    explanation = _explain_plan(job, cells, columns, own, comparison_clock, seed)
+    tries_variants = has_background_promise(job.promises) or isinstance(job.method, Distribution)
+    explaining_share = 1 - TRIAL_SHARE if tries_variants and budget is not None else 1.0
+    explaining_clock = comparison_clock.take_share(explaining_share)
+    explanation = _explain_plan(job, cells, columns, own, explaining_clock, seed)
+    proposals: tuple[Mapping[str, Any], ...] = ()
+    if tries_variants:
+        progress(ProgressEvent("trying variants", _compute_fraction_done(clock)))
+        plan_variant = _make_variant_planner(cells, columns, seed)
+        trial_clock = BudgetClock(max(comparison_clock.remaining(), TRIAL_SECONDS if budget is None else 0.0))
+        proposals = (
+            *propose_skylines(job, cells, recipe, plan_variant, trial_clock),
+            *measure_bound_widths(job, cells, plan_variant, trial_clock),
+        )
     progress(ProgressEvent("looking at columns that are not generalized", END_FRACTION))
     late: list[str] = []
     look = partial(describe_uncovered, partial(worker.count_distinct_rows, rows), columns, profile.carried)
-    advise = partial(collect_advice, job, cells, recipe)
+    advise = partial(collect_advice, job, cells)
     warn = partial(collect_warnings, job, cells)
     if budget is None:
         carried, uncovered = look()
@@ -234,7 +250,7 @@ def check(
             *late,
         ),
         carried=carried,
-        advice=advice,
+        advice=(*advice, *proposals),
         spellings=spellings,
         explained=explanation,
         unplanned=tuple(method.name for method in other_methods if method.name not in summaries),
@@ -305,15 +321,11 @@ def collect_warnings(job: Job, cells: Cells) -> list[str]:
     return [warning for part in parts for warning in part.warnings(cells)]
 
 
-def collect_advice(job: Job, cells: Cells, recipe: Recipe | None) -> tuple[Mapping[str, Any], ...]:
-    """Collect what stages and promises propose for these cells."""
+def collect_advice(job: Job, cells: Cells) -> tuple[Mapping[str, Any], ...]:
+    """Collect what stages propose for these cells."""
     advice: list[Mapping[str, Any]] = []
     for name in catalogue.STAGES:
         advice += registry.load_stage_class(name).advice(cells, job.promises)
-    groups = _group_cells(cells, recipe)
-    for promise in job.promises:
-        if hasattr(promise, "advice"):
-            advice += promise.advice(groups, recipe is not None)
     return tuple(advice)
 
 
@@ -416,6 +428,16 @@ def _explain_plan(
     return explain_loss(cells, job.promises, own.ail_by_column, trials)
 
 
+def _make_variant_planner(cells: Cells, columns: Mapping[str, Column], seed: int | None) -> PlanVariant:
+    """Make a function that plans a variant of the job within a clock."""
+
+    def plan_variant(variant: Job, clock: BudgetClock) -> tuple[PlanSummary | None, Recipe | None]:
+        plan = partial(_plan_candidate, cells=cells, columns=columns, seed=seed)
+        return _summarize_candidate(_make_candidate(variant, variant.method), plan, clock)
+
+    return plan_variant
+
+
 def _run_or_warn(late: list[str], subject: str, seconds: float, function: Callable[[], Any], otherwise: Any) -> Any:
     """Return what the function returns; if there is no time, return `otherwise` and add a warning that names what is missing."""
     try:
@@ -481,13 +503,6 @@ def _plan_sample(
             why = f"{why} On one cell in {stride}, {sample.rows:,} rows, it {finding}."
             break
     return PlanSummary(job.method.name, None, why=why)
-
-
-def _group_cells(cells: Cells, recipe: Recipe | None) -> CandidateGroups:
-    """Return the planned groups; without a plan, one group of all rows."""
-    if recipe is not None:
-        return replace(recipe, cells=cells).as_groups()
-    return CandidateGroups(cells, np.arange(len(cells)), cells.counts, np.array([0, len(cells)]))
 
 
 def _summarize_plan(candidate: Candidate, planned: PlannedCells) -> PlanSummary:

@@ -72,6 +72,7 @@ PUBLIC = [
     "publish",
     "publish_batches",
     "quasi",
+    "record_risk",
     "report",
     "risk",
     "sensitive",

@@ -106,6 +106,7 @@ FITS: dict[str, set[str]] = {
     "root": {"a text", "a long text", "a text with NUL"},
     "leaves": {"a list of numbers", "a list of texts", "a pair", "a frame"},
     "beside": {"None", "a text"},
+    "about": {"None"},
     "release": {"a frame"},
     "table": {"a frame"},
     **{
@@ -181,6 +182,7 @@ def functions(release: rt.Release, planned: Any, folder: Path) -> dict[str, Call
             {"method": "perturbed-generalization", "p": 0.3, "k": 6, "lambda_": 0.1, "rho1": 0.2, "domain": 50},
         ),
         "risk": (rt.risk, {"table": PEOPLE, "quasi": ["age"]}),
+        "record_risk": (rt.record_risk, {"table": PEOPLE, "quasi": ["age"]}),
         "attack": (rt.attack, {"release": release, "source": PEOPLE, "name": "naive-bayes"}),
         "Job": (rt.Job, {"source": "people.csv", "columns": columns(), "promises": [rt.KAnonymity(3)]}),
         "Job.read": (rt.Job.read, {"path": "absent.toml"}),

@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from reticent.audit.groups import number_values, pack_columns
+from reticent.audit.groups import NumberedColumn, number_values, pack_columns
 from reticent.audit.kind import RecomputedRelease
 from reticent.audit.row_matching import LabelAxis, cover_labels
 from reticent.audit.source_comparison import read_as_stated, read_source
 from reticent.data.label_grammar import format_value_label
 from reticent.errors import ColumnError, pluralize, quote_list
-from reticent.labels.cover import CoveredRegions, join_boxes
+from reticent.labels.cover import CoveredRegions, LabelCover, join_boxes
 from reticent.utility.loss import compute_entropy_bits
 
 MAX_PAIRS = 20_000_000
@@ -34,35 +34,48 @@ def count_population(
 
     The table's rows are people; where it has one of the columns that name `persons`, persons are counted instead.
     """
-    subject = recount.subject
-    names = [entry.name for entry in subject.quasi]
     population = read_source(population, missing)
     naming = [number_values(population[name]).codes for name in persons if name in population.columns]
-    people = read_as_stated(population, subject.columns)
-    absent = [name for name in names if name not in people.columns]
+    covers, codes = cover_rows(recount, population, "The population table")
+    if naming:
+        rows = np.column_stack([column.codes for column in codes])
+        regions = join_boxes(covers, recount.groups.labels, rows)
+        return np.minimum.reduce([count_persons_under(regions, person, len(recount.groups)) for person in naming])
+    word = pack_columns(codes, len(population))
+    distinct, of_row, count = np.unique(word, return_inverse=True, return_counts=True)
+    row = np.empty(len(distinct), np.int64)
+    row[of_row] = np.arange(len(population))
+    points = np.column_stack([column.codes[row] for column in codes])
+    return join_boxes(covers, recount.groups.labels, points).total(count.astype(np.int64), len(recount.groups))
+
+
+def cover_rows(
+    recount: RecomputedRelease, table: pl.DataFrame, subject_of_error: str
+) -> tuple[list[LabelCover], list[NumberedColumn]]:
+    """Return what each quasi-identifier's labels cover, and the codes of a table's rows to compare it with."""
+    subject = recount.subject
+    rows = read_as_stated(table, subject.columns)
+    absent = [entry.name for entry in subject.quasi if entry.name not in rows.columns]
     if absent:
         raise ColumnError(
-            f"The population table lacks {pluralize(len(absent), 'quasi-identifying column')}: {quote_list(absent)}.",
+            f"{subject_of_error} lacks {pluralize(len(absent), 'quasi-identifying column')}: {quote_list(absent)}.",
             attempt="a table with the same columns.",
         )
     covers = []
     codes = []
     for entry in subject.quasi:
         covered, values = cover_labels(
-            entry, _list_labels(recount, entry.name), number_values(people[entry.name]), foreign=subject.foreign
+            entry, _list_labels(recount, entry.name), number_values(rows[entry.name]), foreign=subject.foreign
         )
         covers.append(covered)
         codes.append(values)
-    if naming:
-        rows = np.column_stack([column.codes for column in codes])
-        regions = join_boxes(covers, recount.groups.labels, rows)
-        return np.minimum.reduce([count_persons_under(regions, person, len(recount.groups)) for person in naming])
-    word = pack_columns(codes, len(people))
-    distinct, of_row, count = np.unique(word, return_inverse=True, return_counts=True)
-    row = np.empty(len(distinct), np.int64)
-    row[of_row] = np.arange(len(people))
-    points = np.column_stack([column.codes[row] for column in codes])
-    return join_boxes(covers, recount.groups.labels, points).total(count.astype(np.int64), len(recount.groups))
+    return covers, codes
+
+
+def iterate_pairs(regions: CoveredRegions) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield (point, box) of every point under every box, some boxes at a time and each box whole."""
+    for chosen in _split_regions(regions):
+        yield CoveredRegions(regions.order, regions.box[chosen], regions.start[chosen], regions.stop[chosen]).pairs()
 
 
 def compute_source_entropy(recount: RecomputedRelease, axes: Sequence[LabelAxis], rows: int) -> float:
@@ -117,10 +130,7 @@ def count_persons_under(regions: CoveredRegions, person: np.ndarray, boxes: int)
     """Count the persons under each box, where every point is a row of one `person`."""
     persons_under = np.zeros(boxes, np.int64)
     persons = int(person.max(initial=0)) + 1
-    for chosen in _split_regions(regions):
-        point, box = CoveredRegions(
-            regions.order, regions.box[chosen], regions.start[chosen], regions.stop[chosen]
-        ).pairs()
+    for point, box in iterate_pairs(regions):
         distinct = np.unique(box.astype(np.int64) * persons + person[point])
         persons_under += np.bincount(distinct // persons, minlength=boxes)
     return persons_under

@@ -208,9 +208,9 @@ def risk(
     """
     declared = dict(columns or (job.columns if job is not None else {}))
     naming = find_person_columns(table, declared, person)
-    recount = _recount_table(table, quasi, declared, job, missing, naming)
-    _require_person_columns(recount, person)
-    people = _count_people(recount, table, population, job, missing, naming)
+    recount = recount_table(table, quasi, declared, job, missing, naming)
+    require_person_columns(recount, person)
+    people = count_population_people(recount, table, population, job, missing, naming)
     result = _compute_recounted_risk(recount, naming, people, threshold, pairs)
     return replace(result, notes=_list_notes(recount, declared, naming))
 
@@ -232,9 +232,9 @@ def compute_risk_before(
     manifest = bundle.read_manifest(Path(getattr(release, "folder", release)))
     naming = find_person_columns(release, None if job is None else job.columns, person)
     quasi = [column.name for column in manifest.find_columns_with_role(Role.QUASI)]
-    recount = _recount_table(source, quasi, {}, job, missing, naming)
-    _require_person_columns(recount, person)
-    people = _count_people(recount, release, population, job, missing, naming)
+    recount = recount_table(source, quasi, {}, job, missing, naming)
+    require_person_columns(recount, person)
+    people = count_population_people(recount, release, population, job, missing, naming)
     subject = replace(recount.subject, rows_per_person=max(recount.subject.rows_per_person, manifest.rows_per_person))
     return _compute_recounted_risk(replace(recount, subject=subject), naming, people, threshold, True)
 
@@ -333,7 +333,7 @@ def measure_passthrough(recount: RecomputedRelease) -> list[dict[str, Any]]:
     return entries
 
 
-def _recount_table(
+def recount_table(
     table: Any,
     quasi: Iterable[str] | None,
     columns: Mapping[str, Column],
@@ -357,7 +357,7 @@ def _recount_table(
         return auditor_for(subject.kind).recount(subject, each_row=False, thorough=False)
 
 
-def _require_person_columns(recount: RecomputedRelease, person: Iterable[str] | None) -> None:
+def require_person_columns(recount: RecomputedRelease, person: Iterable[str] | None) -> None:
     """Require that a column stated to name persons exists, unless the table is a release, which has none."""
     if recount.subject.undeclared is None:
         return
@@ -370,7 +370,7 @@ def _require_person_columns(recount: RecomputedRelease, person: Iterable[str] | 
         )
 
 
-def _count_people(
+def count_population_people(
     recount: RecomputedRelease, release: Any, population: Any, job: Any, missing: Sequence[str], naming: Sequence[str]
 ) -> np.ndarray | None:
     """Count the people of a population under each group's labels; None where there is no population."""

@@ -79,14 +79,7 @@ def check(
             say("", f"{summary.method}: {summary.why}")
     say(*format_explanation(result, parsed_job.source))
     for advice in result.advice:
-        say(
-            "",
-            *(
-                _format_skyline(advice)
-                if advice.get("about") == "skyline"
-                else _format_eligibility(advice, show_values)
-            ),
-        )
+        say("", *_format_advice(advice, show_values))
     for warning in result.warnings:
         say("", f"Note: {warning}")
     for spelled in result.spellings if show_values else ():
@@ -96,17 +89,15 @@ def check(
     return code
 
 
-def _format_skyline(advice) -> list[str]:
-    """Format the points of a skyline, and the risks they were chosen from."""
-    grid = ", ".join(f"{point['bandwidth']}: {point['risk']:.4f}" for point in advice["grid"])
-    points = ", ".join(
-        f"{{ bandwidth = {_quote_bandwidth(point['bandwidth'])}, t = {point['t']:g} }}" for point in advice["points"]
-    )
-    return [
-        f"A skyline for {advice['column']!r}: points = [{points}]",
-        advice["why"],
-        f"The greatest risk by bandwidth: {grid}. Priors by {' and '.join(dict.fromkeys(advice['routes']))}.",
-    ]
+def _format_advice(advice, show_values: bool) -> list[str]:
+    """Format a piece of advice by what it is about."""
+    from reticent.cli.check_output import format_bound_widths, format_skyline_trials
+
+    if advice.get("about") == "skyline":
+        return format_skyline_trials(advice)
+    if advice.get("about") == "bounds":
+        return format_bound_widths(advice)
+    return _format_eligibility(advice, show_values)
 
 
 def _format_eligibility(advice, show_values: bool) -> list[str]:
@@ -132,7 +123,3 @@ def _format_eligibility(advice, show_values: bool) -> list[str]:
         '  name = "suppression"',
         f"  l = {advice['l']}",
     ]
-
-
-def _quote_bandwidth(bandwidth) -> str:
-    return f'"{bandwidth}"' if isinstance(bandwidth, str) else f"{bandwidth:g}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from reticent.data.hierarchy_proposal import format_source_options
@@ -14,6 +14,7 @@ VERDICT_SENTENCES = {
     False: "The promise IS NOT reachable by {method}.",
     None: "Whether the promise is reachable by {method} is not known: there was no time to plan.",
 }
+MAX_SHOWN_VARIANTS = 12  # of a job's groups, targets and fakes
 COLUMN_WIDTHS = (26, 9, 9, 9, 9, 19)
 
 
@@ -78,6 +79,97 @@ def format_explanation(result: Any, source: Any) -> list[str]:
         sentence = f"{pluralize(why.skipped, 'other promise', 'was', 'were')} not tried, for want of time"
         lines += ["", f"{sentence}; --budget SECONDS gives more."]
     return lines
+
+
+def format_skyline_trials(advice: Mapping[str, Any]) -> list[str]:
+    """Format the loss of each t that was held at every bandwidth, and the proposed skyline, to be pasted."""
+    lines = [
+        f"One t against every adversary of the grid of bandwidths, for {advice['column']!r}:",
+        f"  {'t':<8}{'loss (AIL)':<14}{'groups':<10}withheld",
+        *map(_format_skyline_trial, advice["trials"]),
+        advice["why"],
+    ]
+    if advice["paste"]:
+        lines += [
+            f"Instead of {advice['promise']}, to paste:",
+            *(f"  {line}" for line in advice["paste"].splitlines()),
+        ]
+    risks = [f"{point['bandwidth']}: {point['risk']:.4f}" for point in advice["grid"] if point["risk"] is not None]
+    if risks:
+        groups = "the job's own plan" if advice["planned"] else "the table as one group"
+        lines += [f"The greatest risk by bandwidth that {groups} leaves: {', '.join(risks)}."]
+    if advice["routes"]:
+        lines += [f"Priors by {' and '.join(dict.fromkeys(advice['routes']))}."]
+    return lines
+
+
+def format_bound_widths(advice: Mapping[str, Any]) -> list[str]:
+    """Format the widths of guaranteed bounds by variant, the narrowest first, and what is recommended, to be pasted."""
+    head = ("group_by", "within", "target", "fakes", "AVG, SUM", "COUNT", "belief", "")
+    shown = advice["variants"][:MAX_SHOWN_VARIANTS]
+    named = (advice["own"], advice["recommended"], advice["recommended_target"])
+    shown += [variant for variant in advice["variants"][MAX_SHOWN_VARIANTS:] if variant in named]
+    rows = [head, *(_format_width_variant(variant, advice) for variant in shown)]
+    widths = [max(len(row[place]) for row in rows) for place in range(len(head))]
+    answer = advice["mean_answer"]
+    of = "" if answer is None else f" The mean answer of AVG is {answer:,.6g}."
+    lines = [
+        f"Expected widths of the guaranteed bounds, over {advice['questions']} questions about {advice['column']!r}: relative to the "
+        f"answer (AVG, SUM), and as a share of the selected rows (COUNT of a range of values).{of}",
+        *(
+            "  " + "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
+            for row in rows
+        ),
+    ]
+    hidden = len(advice["variants"]) - len(shown)
+    if hidden:
+        lines.append(f"  {hidden:,} wider ones stand in --json.")
+    if advice["skipped"]:
+        lines.append(f"  {advice['skipped']} more were not planned, for want of time; --budget SECONDS gives more.")
+    lines += advice["why"]
+    recommended = advice["recommended"]
+    if recommended is not None and not recommended["is_own"]:
+        lines += ["To paste, with the promise as it is:", *(f"  {line}" for line in recommended["paste"].splitlines())]
+    other = advice["recommended_target"]
+    if other is not None:
+        lines += ["To paste, with the other target:", *(f"  {line}" for line in other["paste"].splitlines())]
+        lines += [f"Of that target: {notice}." for notice in other["notices"]]
+    return lines
+
+
+def _format_width_variant(variant: Mapping[str, Any], advice: Mapping[str, Any]) -> tuple[str, ...]:
+    from reticent.job.job import format_toml_value
+
+    target = format_toml_value(variant["target"]).strip('"') + (", exact" if variant["exact"] else "")
+    grouped = "all rows" if variant["group_by"] is None else format_toml_value(variant["group_by"])
+    relative = variant["relative_width"]
+    remarks = []
+    if variant["is_own"]:
+        remarks.append("the job's own")
+    if variant == advice["recommended"]:
+        remarks.append("recommended")
+    return (
+        grouped,
+        variant["within"],
+        target,
+        format_toml_value(variant["fakes"]),
+        "" if relative is None else f"{relative:.1%}",
+        f"{variant['count_width']:.1%}",
+        f"{variant['belief']:.3f}",
+        ", ".join(remarks),
+    )
+
+
+def _format_skyline_trial(trial: Mapping[str, Any]) -> str:
+    from reticent.cli.output import format_number
+
+    t = f"  {trial['t']:<8g}"
+    if trial["reachable"] is None:
+        return f"{t}not planned, for want of time"
+    if not trial["reachable"]:
+        return f"{t}not reachable"
+    figures = f"{t}{trial['ail']:<14.4f}{format_number(trial['groups']):<10}{format_number(trial['withheld'])}"
+    return figures + ("" if trial["binds"] is not False else "  asks for nothing: no bandwidth is left more without it")
 
 
 def _format_line(cells: tuple[str, ...]) -> str:

@@ -52,6 +52,13 @@ def report(
             help="The owner's edition, with risks, attacks and losses: needs --source, and goes to the owner's folder.",
         ),
     ] = False,
+    committee: Annotated[
+        bool,
+        typer.Option(
+            "--committee",
+            help="The owner's edition as the document of a committee, with fields for request, decision and signatures.",
+        ),
+    ] = False,
     source: Annotated[
         str | None,
         typer.Option(
@@ -103,10 +110,11 @@ def report(
     reading_options = collect_reading_options(
         delimiter=delimiter, quote=quote, encoding=encoding, empty=empty, table=table, query=query
     )
+    internal = internal or committee
     if internal and source is None:
         raise RequestError(
             "The internal edition compares the release with the data it was made from, and none is given.",
-            attempt="--internal --source DATA.",
+            attempt=f"{'--committee' if committee else '--internal'} --source DATA.",
         )
     if not internal and (source is not None or job is not None or budget is not None or missing or reading_options):
         raise RequestError(
@@ -115,7 +123,11 @@ def report(
         )
     if form == "html":
         require_charts()
-    target = (paths.choose_internal_path if internal else paths.choose_public_path)(release, output, form, force)
+    if internal:
+        name = "committee" if committee else "report"
+        target = paths.choose_internal_path(release, output, form, force, name)
+    else:
+        target = paths.choose_public_path(release, output, form, force)
     arguments: dict[str, Any] = {}
     if source is not None:
         parsed_job = None if job is None else Job.read(job)
@@ -124,7 +136,7 @@ def report(
         )[0]
     with show_progress(json) as progress:
         progress("reading the release")
-        page = make_report(release, progress=progress, budget=budget, **arguments)
+        page = make_report(release, progress=progress, budget=budget, committee=committee, **arguments)
         progress(ProgressEvent("drawing", 0.85))
         text = page.text(form)
     if internal:

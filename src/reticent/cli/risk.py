@@ -76,6 +76,25 @@ def risk(
         str,
         typer.Option("--threshold", metavar="SHARE", help="A record is at risk where its risk is above this share."),
     ] = "0.2",
+    records: Annotated[
+        Path | None,
+        typer.Option(
+            "--records",
+            metavar="FILE",
+            help="Also write the risk of each record, of the table or of the source, to a .csv or .parquet file for you alone.",
+            show_default=False,
+        ),
+    ] = None,
+    weights: Annotated[
+        str | None,
+        typer.Option(
+            "--weights",
+            metavar="COLUMN",
+            help="The column of survey weights, which estimate the population: adds the journalist's risk of records.",
+            show_default=False,
+        ),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file of records.")] = False,
     missing: Missing = None,
     delimiter: Delimiter = None,
     quote: Quote = None,
@@ -89,10 +108,11 @@ def risk(
 
     A record's risk is one over the number of people it could be, persons being counted where they have several rows. It says nothing about sensitive values: see `reticent attack`.
     """
+    from reticent.audit.record_risk import record_risk
     from reticent.audit.risk import compute_risk_before
     from reticent.audit.risk import risk as measure_risk
     from reticent.cli.output import say, say_json, show_progress
-    from reticent.errors import JobError, RequestError, SourceUnreachable
+    from reticent.errors import JobError, SourceUnreachable
     from reticent.job.job import Job
     from reticent.ledger.source_options import resolve_source
     from reticent.models.rational_bounds import parse_fraction
@@ -102,22 +122,18 @@ def risk(
     limit = parse_fraction(threshold, "--threshold")
     if not 0 <= limit <= 1:
         raise JobError("--threshold must be a share.", attempt="a number from 0 to 1, such as 0.2.")
-    if table.is_dir() and (quasi or (job and source is None)):
-        raise RequestError("--quasi and --job describe a plain file; a release folder describes itself.")
-    if source is not None and not table.is_dir():
-        raise RequestError("--source is for a release folder.", attempt="`reticent risk` of the source alone.")
     names = None if quasi is None else [name.strip() for name in quasi.split(",") if name.strip()]
     parsed_job = None if job is None else Job.read(job)
     null_values = tuple(missing or ())
     reading_options = collect_reading_options(
         delimiter=delimiter, quote=quote, encoding=encoding, empty=empty, table=from_table, query=from_query
     )
-    if reading_options and table.is_dir() and source is None:
-        named = ", ".join(f"--{name}" for name in reading_options)
-        raise RequestError(f"{named} say how the source is read, and none is given.", attempt="--source DATA.")
+    _require_record_options(records, force, weights, population)
     person_columns = None if person is None else [name.strip() for name in person.split(",") if name.strip()]
-    if person_columns and table.is_dir() and source is None:
-        raise RequestError("--person is a column of a table, and a release has none.", attempt="--source DATA.")
+    if table.is_dir():
+        _require_release_options(quasi, job, source, reading_options, person_columns, records or weights)
+    else:
+        _require_table_options(source, weights, quasi or job)
     arguments: dict[str, Any] = {
         "population": population,
         "threshold": limit,
@@ -136,12 +152,104 @@ def risk(
         if source is not None:
             resolved_source = resolve_source(table, source, parsed_job, missing=null_values, options=reading_options)[0]
             before = compute_risk_before(table, resolved_source, job=parsed_job, **arguments)
+        each = None
+        if records is not None or weights is not None:
+            progress("measuring each record")
+            of_source = None if source is None else resolved_source
+            each = record_risk(subject, source=of_source, quasi=names, job=parsed_job, weights=weights, **arguments)
+            if records is not None:
+                each.save(records, force=force)
     if json:
-        say_json(after.to_dict() if before is None else {"before": before.to_dict(), "after": after.to_dict()})
+        say_json(_make_document(after, before, each, records))
         return
     if before is not None:
         say("Before, in the source:", "", *_split_lines(before), "", "After, in the release:", "")
     say(*_split_lines(after))
+    if each is not None:
+        say("", *_format_records(each, records))
+
+
+def _make_document(after: Any, before: Any, each: Any, records: Path | None) -> dict[str, Any]:
+    """Make the document that --json prints; of records their summary only."""
+    document: dict[str, Any] = after.to_dict()
+    if before is not None:
+        document = {"before": before.to_dict(), "after": document}
+    if each is not None:
+        document["records"] = {"file": None if records is None else str(records), **each.to_dict()}
+    return document
+
+
+def _require_record_options(records: Path | None, force: bool, weights: str | None, population: Path | None) -> None:
+    """Refuse a file of records that may not be written, and options that do not go together."""
+    from reticent.audit.record_risk import choose_records_path
+    from reticent.errors import RequestError
+
+    if records is not None:
+        choose_records_path(records, force=force)
+    elif force:
+        raise RequestError("--force overwrites a file of records, and none is asked for.", attempt="--records FILE.")
+    if weights is not None and population is not None:
+        raise RequestError(
+            "Weights estimate the population, and --population has it: both are given.", attempt="one of them."
+        )
+
+
+def _require_table_options(source: str | None, weights: str | None, roles: Any) -> None:
+    """Refuse options that a plain table has no use for."""
+    from reticent.errors import RequestError
+
+    if source is not None:
+        raise RequestError("--source is for a release folder.", attempt="`reticent risk` of the source alone.")
+    if weights is not None and not roles:
+        raise RequestError(
+            "Without --quasi every column is one that an adversary knows, the weights too.",
+            attempt="--quasi A,B, or --job JOB.",
+        )
+
+
+def _require_release_options(
+    quasi: str | None, job: Path | None, source: str | None, reading_options: Any, person: Any, records: Any
+) -> None:
+    """Refuse options that a release folder has no use for."""
+    from reticent.errors import RequestError
+
+    if quasi or (job and source is None):
+        raise RequestError("--quasi and --job describe a plain file; a release folder describes itself.")
+    if source is not None:
+        return
+    if reading_options:
+        named = ", ".join(f"--{name}" for name in reading_options)
+        raise RequestError(f"{named} say how the source is read, and none is given.", attempt="--source DATA.")
+    if person:
+        raise RequestError("--person is a column of a table, and a release has none.", attempt="--source DATA.")
+    if records:
+        raise RequestError(
+            "The rows of a release name nobody: the records are those of the data that it was made from.",
+            attempt="--source DATA.",
+        )
+
+
+def _format_records(each: Any, path: Path | None) -> list[str]:
+    """Format the summary of the risks of records, without any record."""
+    from reticent.errors import pluralize
+
+    lines = []
+    if each.journalist is not None and each.weights is not None:
+        risk = each.journalist
+        lines.append(
+            f"By the weights {each.weights!r} (Benedetti & Franconi 1998) the journalist's risk of a record is {risk.average:.4g} on "
+            f"average and {risk.highest:.4g} at most; {pluralize(risk.at_risk, 'record', 'is', 'are')} above {each.threshold:.3g}."
+        )
+    if each.withheld:
+        lines.append(f"{pluralize(each.withheld, 'record', 'was', 'were')} withheld: no published label fits them.")
+    if each.unaccounted:
+        lines.append(
+            f"{pluralize(each.unaccounted, 'more row', 'was', 'were')} withheld, and labels fit them: which they are is not published, "
+            "and they are listed with the risk of a published record."
+        )
+    if path is not None:
+        lines.append(f"{path}  the risk of each of {len(each.frame):,} records, for you alone")
+    return lines
 
 
 def _split_lines(risk: Any) -> list[str]:

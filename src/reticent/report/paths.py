@@ -35,11 +35,11 @@ def choose_public_path(release: Path, requested: Path | None, form: str, force: 
     return target
 
 
-def choose_internal_path(release: Path, requested: Path | None, form: str, force: bool) -> Path:
-    """Choose a file among the owner's notes of the release."""
+def choose_internal_path(release: Path, requested: Path | None, form: str, force: bool, name: str = "report") -> Path:
+    """Choose a file among the owner's notes of the release, by default of this name."""
     place = release.resolve()
     owned = resolve_owner_folder(place).resolve()
-    target = requested if requested is not None else resolve_notes_folder(place) / f"report{FILE_ENDINGS[form]}"
+    target = requested if requested is not None else resolve_notes_folder(place) / f"{name}{FILE_ENDINGS[form]}"
     if (holder := find_enclosing_release(target)) is not None:
         raise RequestError(
             f"{target} lies in the release folder {holder}.",

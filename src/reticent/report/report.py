@@ -7,9 +7,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from reticent.errors import RequestError
 from reticent.release.release import Release
+from reticent.report import committee as committee_document
 from reticent.report import internal, public, rendering
-from reticent.validation import is_callable, null_values, optional, path_or_table, seconds, validate_arguments
+from reticent.validation import (
+    flag,
+    is_callable,
+    mapping,
+    null_values,
+    optional,
+    path_or_table,
+    seconds,
+    validate_arguments,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +56,8 @@ class Report:
     missing=null_values,
     budget=optional(seconds),
     progress=is_callable,
+    committee=flag,
+    about=optional(mapping),
 )
 def report(
     release: Any,
@@ -53,14 +66,27 @@ def report(
     missing: tuple[str, ...] = (),
     budget: float | None = None,
     progress: Callable[[str], None] = lambda stage: None,
+    committee: bool = False,
+    about: Mapping[str, Any] | None = None,
 ) -> Report:
     """Report what is known of a release folder, or of a release that is open: `.html()`, `.markdown()`, `.json()`.
 
     Without a `source` it is the public edition, a function of the folder. With the data that the release was made from
     it is the internal one, which reveals what the release keeps back and stays with its owner; its attacks take about
     `budget` CPU seconds at most, the cheap ones first, and those left out are named.
+
+    `committee=True` makes of the internal edition the document that a committee decides by, with fields to fill in;
+    `about` fills those of the request: title, publisher, contact, period, purpose, recipients, licence, citation.
     """
+    if committee and source is None:
+        raise RequestError(
+            "A committee's document compares the release with the data it was made from, and none is given.",
+            attempt="source=..., the data that the release was made from.",
+        )
+    if about is not None and not committee:
+        raise RequestError("about fills the fields of a committee's document.", attempt="committee=True.")
     opened = release if isinstance(release, Release) else Release(release)
     if source is None:
         return Report(public.build_public_facts(opened))
-    return Report(internal.build_internal_facts(opened, source, missing, progress, budget))
+    facts = internal.build_internal_facts(opened, source, missing, progress, budget)
+    return Report(committee_document.build_committee_facts(facts, opened, about) if committee else facts)

@@ -9,7 +9,7 @@ be known, so labels are exact sets.
 
 `Skyline` promises (B,t)-privacy for several adversaries at once.  The steward sets a t for each bandwidth, so an
 adversary who knows more may be allowed to learn less, or more.  The risk changes continuously with the bandwidth
-(section V-C), so a few points stand for all; `reticent check` proposes them (`propose_skyline`).
+(section V-C), so a few points stand for all; `reticent check` tries one t at every bandwidth of `BANDWIDTH_GRID`.
 
 The module also parses the parameters of both promises (exact, as the authors write them), binds the promises to cells
 (`bind_background_promise`), explains why a table is out of reach, and lists warnings.
@@ -22,8 +22,6 @@ import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import pairwise
-from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 from weakref import WeakKeyDictionary
@@ -44,7 +42,6 @@ from reticent.validation import accept_parameter, check_parameters, document_par
 LN2 = 0.6931471805599453
 _CERTAIN_PRIORS_CACHE: WeakKeyDictionary[Cells, dict[str, list[int]]] = WeakKeyDictionary()
 BANDWIDTH_GRID: tuple[Bandwidth, ...] = (*(Fraction(b, 10) for b in (1, 2, 3, 4, 5, 6, 8, 10, 12)), WHOLE_BANDWIDTH)
-RISK_STEP = 0.05
 
 
 class BackgroundPromise(Protocol):
@@ -215,62 +212,9 @@ def to_json_bandwidth(bandwidth: Bandwidth | Mapping[str, Bandwidth]) -> Any:
     return bandwidth if isinstance(bandwidth, str) else float(bandwidth)
 
 
-def propose_skyline(promise: Any, groups: CandidateGroups, planned: bool) -> dict[str, Any]:
-    """Propose a skyline for the steward's own table (section V-C).
-
-    Return the grid with its risks, and the points that stand for it.
-
-    For a grid of bandwidths, the same for every column, the risk is the greatest that the planned groups leave to an
-    adversary of that bandwidth.  Where the risk changes by less than RISK_STEP from one point of the grid to another
-    and everywhere between, one of them stands for both.  The proposed t is what the planned groups achieve, rounded up.
-    """
-
-    cells = groups.cells
-    points = [{"bandwidth": bandwidth, "t": 1} for bandwidth in BANDWIDTH_GRID]
-    names = ("smoothing", "posterior", "kernel", "base", "distances", "column")
-    grid = Skyline(points=points, **{name: getattr(promise, name) for name in names})
-    risks = compute_worst_risks(grid, cells, groups)
-    own = [adversary.priors.route.name for _, adversary in bind_adversaries(promise, cells)]
-    chosen = choose_fewest_points(risks, RISK_STEP)
-    column = cells.sensitive[cells.find_sensitive(promise.column)].name
-    return {
-        "about": "skyline",
-        "column": column,
-        "planned": planned,
-        "step": RISK_STEP,
-        "routes": own,
-        "grid": [
-            {"bandwidth": _format_bandwidth(b), "risk": risk} for b, risk in zip(BANDWIDTH_GRID, risks, strict=True)
-        ],
-        "points": [
-            {
-                "bandwidth": _format_bandwidth(BANDWIDTH_GRID[index]),
-                "t": min(max(ceil(risks[index] * 100), 1) / 100, 1.0),
-            }
-            for index in chosen
-        ],
-        "why": f"From each point the greatest risk stays within {RISK_STEP:g} as far as the next, where the grid is that fine: its "
-        f"largest step is {find_steepest_step(risks):.2f}, and the risk jumps where a bandwidth passes a level of a hierarchy. t is what "
-        f"{'the planned groups leave' if planned else 'the table as one group leaves'}, rounded up.",
-    }
-
-
-def choose_fewest_points(risks: list[float], step: float) -> list[int]:
-    """Choose grid points by number: the next point is as far from each as the risk stays within `step` of it."""
-    chosen = [0]
-    while chosen[-1] < len(risks) - 1:
-        current = chosen[-1]
-        reach = current + 1
-        while reach + 1 < len(risks) and all(
-            abs(risks[index] - risks[current]) < step for index in range(current + 1, reach + 2)
-        ):
-            reach += 1
-        chosen.append(reach)
-    return chosen
-
-
-def find_steepest_step(risks: list[float]) -> float:
-    return max((abs(b - a) for a, b in pairwise(risks)), default=0.0)
+def list_prior_routes(promise: BackgroundPromise, cells: Cells) -> list[str]:
+    """List how the priors of each adversary of the promise are computed: by `contraction` or over `pairs`."""
+    return [adversary.priors.route.name for _, adversary in bind_adversaries(promise, cells)]
 
 
 @document_parameters(PROMISES["bt-privacy"])
@@ -329,10 +273,6 @@ class BTPrivacy(Promise):
     def warnings(self, cells: Cells) -> list[str]:
         return list_smoothing_warnings(self, cells)
 
-    def advice(self, groups: CandidateGroups, planned: bool) -> list[dict[str, Any]]:
-        """Propose a skyline for this table."""
-        return [propose_skyline(self, groups, planned)]
-
 
 @document_parameters(PROMISES["skyline"])
 @dataclass(frozen=True, slots=True)
@@ -387,10 +327,6 @@ class Skyline(Promise):
     def warnings(self, cells: Cells) -> list[str]:
         return list_smoothing_warnings(self, cells)
 
-    def advice(self, groups: CandidateGroups, planned: bool) -> list[dict[str, Any]]:
-        """Propose a skyline for this table."""
-        return [propose_skyline(self, groups, planned)]
-
 
 def _make_cache_key(promise: BackgroundPromise) -> str:
     return f"{promise.column} {promise.kernel} {promise.distances} {promise.skyline}"
@@ -429,10 +365,6 @@ def _parse_distance_matrix(column: str, matrix: Any) -> dict[str, Any]:
     if any(d < 0 for row in numbers for d in row):
         raise JobError(f"The distances of {column!r} hold a negative number.")
     return {"values": values, "rows": [[str(d) for d in row] for row in numbers]}
-
-
-def _format_bandwidth(bandwidth: Bandwidth) -> Any:
-    return bandwidth if bandwidth == WHOLE_BANDWIDTH else float(bandwidth)
 
 
 def _read_matrix_file(column: str, path: Path) -> tuple[list[str], list[list[str]]]:
