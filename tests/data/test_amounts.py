@@ -54,11 +54,12 @@ def test_amounts_in_one_unit_are_numbers(written):
     assert entry.type == "numeric" and entry.domain == [1200, 1300]
 
 
-def test_a_draft_proposes_no_number_for_amounts_in_several_units(tmp_path):
+def test_a_draft_proposes_rates_for_amounts_in_several_units(tmp_path):
     for name, written in (("mixed", ["$1,200.50", "€1,300.50"]), ("same", ["$1,200.50", "$1,300.50"])):
         people(pay=[written[at % 2] for at in range(ROWS)]).write_csv(tmp_path / f"{name}.csv")
         found = {column.name: column for column in draft_job(Source(path=str(tmp_path / f"{name}.csv"))).columns}
-        assert found["pay"].declared.get("format") == (None if name == "mixed" else "1,234.5")
+        assert found["pay"].declared["format"] == "1,234.5"
+        assert found["pay"].declared.get("rates") == ({"$": 1, "€": "missing"} if name == "mixed" else None)
 
 
 @pytest.mark.parametrize("engine", ["local", "stream"])
