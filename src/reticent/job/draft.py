@@ -28,6 +28,7 @@ from reticent.data.hierarchy_proposal import (
     name_hierarchy_file,
     propose_builder,
 )
+from reticent.data.rare_values import MAX_RARE_ROWS
 from reticent.data.source import Source
 from reticent.errors import SourceError, pluralize
 from reticent.job import job
@@ -409,6 +410,12 @@ def _propose_private(guess: ColumnGuess, counts: str) -> ColumnProposal:
             declared={**proposal.declared, "missing": "category"},
             why=f'{proposal.why}, published as a category of their own; missing = "refuse" stops instead',
         )
+    if guess.type is None and guess.row_counts is not None:
+        is_rare = guess.row_counts <= MAX_RARE_ROWS
+        if is_rare.any():
+            rare = pluralize(int(is_rare.sum()), "value", "has", "have")
+            held = f"{rare} at most {MAX_RARE_ROWS} rows ({int(guess.row_counts.filter(is_rare).sum()):,} in all)"
+            proposal = replace(proposal, why=f"{proposal.why}; {held}, and `reticent check --show-values` names them")
     built, _ = propose_builder(guess.values, f"code {guess.name}") if guess.type is None else ({}, "")
     return replace(proposal, hierarchy=built) if built.get("build") == "prefixes" else proposal
 
