@@ -21,7 +21,7 @@ DIAGNOSES = 900
 DATE_FORMATS = ("%Y-%m-%d", "%d.%m.%Y", "%m/%d/%Y", "%d %b %Y")
 DATE_SHARES = (0.55, 0.25, 0.12, 0.08)
 MISSING_MARKS = ("NA", "unknown", "?", "N/A", "")
-SEX_SPELLINGS = {"M": ("M", "m", "male"), "F": ("F", "female")}
+SEX_SPELLINGS = {"M": {"M": 0.5, "m": 0.3, "male": 0.2}, "F": {"F": 0.6, "female": 0.4}}
 CURRENCY_SHARES = {"$": 0.9, "€": 0.06, "EUR": 0.04}
 BROKEN_SHARE = 0.004
 AGE_CODE = "999"
@@ -41,7 +41,7 @@ def messy_hospital(rows: int = ROWS, seed: int = SEED) -> pl.DataFrame:
         {
             "patient_id": [f"P{number:07d}" for number in rng.permutation(10_000_000)[:people][person]],
             "birth_date": _write_dates(rng, [born[index] for index in person]),
-            "sex": [str(rng.choice(SEX_SPELLINGS[sexes[index]])) for index in person],
+            "sex": [_spell_sex(rng, sexes[index]) for index in person],
             "zip": _write_zips(rng, areas, rng.integers(0, len(areas), people)[person]),
             "age": [str(2024 - born[index].year) for index in person],
             "admitted": _write_days(rng, rows),
@@ -78,6 +78,11 @@ def write_messy_hospital(path: Path, rows: int = ROWS, seed: int = SEED) -> Path
 def count_broken_lines(rows: int = ROWS) -> int:
     """Return the number of broken lines that the file has."""
     return max(3, round(BROKEN_SHARE * rows))
+
+
+def _spell_sex(rng: np.random.Generator, sex: str) -> str:
+    shares = SEX_SPELLINGS[sex]
+    return str(rng.choice(list(shares), p=list(shares.values())))
 
 
 def _draw_visits(rng: np.random.Generator, rows: int) -> np.ndarray:

@@ -267,7 +267,7 @@ def draft_job(source: Source, max_rows: int = MAX_ROWS, batch_rows: int = BATCH_
     columns = propose_columns(guesses, rows_looked_at)
     published = [guess for guess, column in zip(guesses, columns, strict=True) if column.role is not Role.IDENTIFYING]
     codes = tuple(dict.fromkeys(code for guess in published for code in guess.codes))
-    set_aside = tuple(describe_set_aside(rows_read.broken))
+    set_aside = tuple(describe_set_aside(rows_read.broken, "whoever stands there was not looked at"))
     source = source if set_aside else replace(source, broken="refuse")
     return Draft(source, rows_read.rows, marks, columns, guessed, codes, tuple(shared), sampled, set_aside)
 
