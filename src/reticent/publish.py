@@ -24,7 +24,7 @@ from reticent.data.broken_lines import read_broken_lines
 from reticent.data.passthrough import ChangeStamp
 from reticent.data.source import list_broken_lines
 from reticent.engines.engine import Engine, EngineContext
-from reticent.errors import AuditFailed, InternalError, pluralize
+from reticent.errors import AuditFailed, InternalError
 from reticent.format.folder import translate_disk_errors
 from reticent.job.job import Job
 from reticent.job_table import collect_notices
@@ -99,7 +99,7 @@ def publish(
         broken_files = list_broken_lines(source)
         set_aside = sum(broken.count for broken in broken_files)
         if set_aside:
-            progress(ProgressEvent(f"reading, {pluralize(set_aside, 'broken line')} set aside", 0))
+            progress(ProgressEvent(f"reading, lines set aside: {set_aside}", 0))
         rows = table.fingerprint(source)
         if target is not None and open_ledger is not None:
             open_ledger.require_not_published(target, rows, again)

@@ -51,7 +51,6 @@ def test_a_draft_of_the_export_reads_all_of_it_and_can_be_checked_and_published(
     assert sorted(columns["birth_date"]["format"]) == sorted(DATE_FORMATS)
     assert columns["sex"]["map"] == {"female": "F", "m": "M", "male": "M"}
     assert columns["zip"]["hierarchy"]["build"] == "prefixes"
-    assert columns["charges"]["rates"] == {"$": 1, "€": "missing", "EUR": "missing"}
     assert columns["patient_id"]["rows_per_person"] == 9
     assert job["source"]["broken"] == "set-aside"
     assert set(job["source"]["missing"]) == {"?", "NA", "N/A", "unknown", "999", "-9", "9999"}
@@ -84,7 +83,7 @@ def test_the_command_prints_the_count_and_the_log_has_it(run, export):
     ran = run("publish", "job.toml", "-o", "release", "--log", "run.log")
     count = count_broken_lines(ROWS)
     assert f"{count} broken lines of the source, in reticent-owner/release/broken-lines.csv" in ran.out
-    assert f"{count} broken lines set aside" in (export / "run.log").read_text(encoding="utf-8")
+    assert f"reading, lines set aside: {count}" in (export / "run.log").read_text(encoding="utf-8")
 
 
 def test_lines_set_aside_are_no_part_of_the_source_to_audit_query_and_attack(run, export):
@@ -118,6 +117,8 @@ def test_other_engines_set_the_same_lines_aside(export, engine):
 
 
 def test_batches_store_the_lines_once_beside_their_summary(run, export):
+    text = "\n".join(line for line in JOB.splitlines() if not line.startswith("zip"))
+    (export / "job.toml").write_text(text, encoding="utf-8")
     ran = run("publish", "job.toml", "-o", "batches", "--batch-by", "admitted", "--json")
     assert json.loads(ran.out)["set_aside"] == count_broken_lines(ROWS)
     lines = (export / "reticent-owner" / "batches" / "broken-lines.csv").read_text(encoding="utf-8").splitlines()

@@ -127,7 +127,7 @@ def _read_column(data: Path, column: str | None, missing: list[str] | None, read
     names = lazy.collect_schema().names()
     if column not in names:
         raise ColumnError(f"Column {column!r} is not in the data.", attempt=suggest_column(str(column), names, lazy))
-    return collect_frame(lazy.select(column), "Reading the column")[column]
+    return collect_frame(lazy.select(column), "Reading the column")[str(column)]
 
 
 def _read_hierarchy(file: Path, values: Any) -> Any:

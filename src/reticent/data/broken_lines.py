@@ -150,7 +150,7 @@ def describe_set_aside(
 
 def read_broken_lines(files: Sequence[BrokenLines], encoding: str) -> bytes:
     """Return the header of the first file and the broken lines of all, as they are, in their order and as UTF-8."""
-    parts = []
+    parts: list[bytes] = []
     for broken in files:
         if not broken:
             continue

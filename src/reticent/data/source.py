@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import polars as pl
 
@@ -58,7 +58,7 @@ class Source:
     empty: str = "missing"
     broken: str = "refuse"
 
-    spellings = ()  # the maps of columns, which a `MappedSource` has
+    spellings = cast("Spellings", ())  # the maps of columns, which a `MappedSource` has
 
     def __post_init__(self) -> None:
         marks = [self.missing] if isinstance(self.missing, str) else self.missing
