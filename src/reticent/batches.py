@@ -25,11 +25,12 @@ from typing import Any
 import polars as pl
 
 from reticent import catalogue, registry
+from reticent.data.broken_lines import read_broken_lines
 from reticent.data.cells import COUNT_COLUMN
 from reticent.data.columns import Column, Role, find_columns_with_role, has_types, resolve_columns
 from reticent.data.csv import suggest_column
 from reticent.data.passthrough import MAX_UNIQUE_PERCENT, ChangeStamp
-from reticent.data.source import TextRows
+from reticent.data.source import TextRows, list_broken_lines
 from reticent.errors import ColumnError, OutputExists, PromiseUnreachable, pluralize
 from reticent.format.folder import translate_disk_errors
 from reticent.job.job import Job
@@ -39,6 +40,7 @@ from reticent.ledger.commit import require_target_free
 from reticent.ledger.fingerprint import CountedRows, TableFingerprint
 from reticent.ledger.journal import recover
 from reticent.ledger.ledger import Ledger
+from reticent.ledger.notes import BROKEN_LINES_FILE
 from reticent.ledger.paths import (
     PLACE_FILE,
     compute_release_digest,
@@ -155,8 +157,11 @@ def publish_batches(
             engine=engine,
         )
         summaries.append(_summarize_batch(batch, publish_batch))
+    broken_files = list_broken_lines(source)
     summary = _summarize_batches(by, summaries)
-    _write_summary(to, summary, book.folder)
+    if broken_files:
+        summary["set_aside"] = sum(broken.count for broken in broken_files)
+    _write_summary(to, summary, book.folder, read_broken_lines(broken_files, job.source.encoding))
     return summary
 
 
@@ -234,7 +239,7 @@ def _name_batches(texts: list[str], exact_texts: list[str]) -> list[str]:
     uses = Counter(plain_names)
     names = []
     for value, exact_value, name in zip(texts, exact_texts, plain_names, strict=True):
-        is_own_file = name in (SUMMARY_FILE, PLACE_FILE)  # the owner's folder has the batches' notes beside these two
+        is_own_file = name in (SUMMARY_FILE, PLACE_FILE, BROKEN_LINES_FILE)  # they stand beside the batches' notes
         if not is_own_file and (uses[name] == 1 or value == name):
             names.append(name)
         else:
@@ -357,10 +362,12 @@ def _summarize_batches(by: str, summaries: list[dict[str, Any]]) -> dict[str, An
     }
 
 
-def _write_summary(to: Path, summary: dict[str, Any], ledger: Path) -> None:
-    """Write the summary in the owner's folder, beside the batches' notes."""
+def _write_summary(to: Path, summary: dict[str, Any], ledger: Path, broken_lines: bytes = b"") -> None:
+    """Write the summary in the owner's folder, beside the batches' notes, and the lines that were set aside."""
     notes = resolve_notes_folder(to)
     contents = {PLACE_FILE: encode_place(to), SUMMARY_FILE: json.dumps(summary, indent=1).encode() + b"\n"}
+    if broken_lines:
+        contents[BROKEN_LINES_FILE] = broken_lines
     with translate_disk_errors(notes):
         private_files.make_folder(notes)
         for name, content in contents.items():

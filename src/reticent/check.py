@@ -25,6 +25,7 @@ from reticent.data.columns import Column
 from reticent.data.label_styles import explain_snapping
 from reticent.data.odd_values import SpellingVariants, find_spelling_variants
 from reticent.data.passthrough import PassthroughColumn, describe_uncovered
+from reticent.data.rare_values import RareSensitiveValues, find_rare_sensitive_values
 from reticent.engines.engine import Engine, EngineContext
 from reticent.errors import JobError, PromiseUnreachable, RequestError, ReticentError, suggest
 from reticent.evaluation import BudgetClock, Candidate, Evaluation, Metric, evaluate, take_cells
@@ -108,6 +109,7 @@ class CheckResult:
     spellings: tuple[SpellingVariants, ...] = field(default=())
     explained: LossExplanation = field(default=LossExplanation())
     unplanned: tuple[str, ...] = field(default=())
+    rare: tuple[RareSensitiveValues, ...] = field(default=())
 
     @property
     def reachable(self) -> bool | None:
@@ -137,6 +139,7 @@ class CheckResult:
             "advice": advice,
             "spellings": [variants.to_dict(show_values=show_values) for variants in self.spellings],
             "explained": self.explained.to_dict(),
+            "rare": [values.to_dict(show_values=show_values) for values in self.rare],
         }
 
 
@@ -254,6 +257,7 @@ def check(
         spellings=spellings,
         explained=explanation,
         unplanned=tuple(method.name for method in other_methods if method.name not in summaries),
+        rare=find_rare_sensitive_values(counted.cells),
     )
 
 

@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 
 from reticent import catalogue, registry
+from reticent.data.broken_lines import describe_set_aside
 from reticent.data.cells import Cells
 from reticent.data.columns import (
     Column,
@@ -34,6 +35,8 @@ from reticent.data.odd_values import FarValues, find_far_values_in_cells, find_s
 from reticent.data.parsing import categories_to_texts
 from reticent.data.passthrough import PassthroughCounts, PassthroughProfile, describe_rounded_to_zero
 from reticent.data.population import read_population
+from reticent.data.source import is_in_memory, list_broken_lines, with_spellings
+from reticent.data.spellings import describe_unused_spellings
 from reticent.engines.engine import DEFAULT_CONTEXT, CountedTable, Engine, EngineContext
 from reticent.errors import ColumnError
 from reticent.job.job import Job
@@ -98,7 +101,8 @@ class ScannedTable:
     """A job's table before its cells are counted.
 
     `source_rows` are the rows as the source has them and `rows` the rows with declared types, both lazy; `passthrough`
-    counts what rounding does to carried values; `profile` has the statistics of the columns that are no part of cells.
+    counts what rounding does to carried values; `profile` has the statistics of the columns that are no part of cells;
+    `reading_notices` are about lines that were set aside and spellings that occur nowhere.
     """
 
     job: Job
@@ -108,6 +112,7 @@ class ScannedTable:
     columns: dict[str, Column]
     passthrough: PassthroughCounts
     profile: PassthroughProfile
+    reading_notices: tuple[str, ...] = ()
 
     def describe_columns(
         self,
@@ -119,6 +124,7 @@ class ScannedTable:
         """Describe, in sentences, guessed types, values far from others, rounding, and rows beyond a top or bottom."""
         rounded = self.passthrough.rounded_to_zero
         return [
+            *self.reading_notices,
             *self._describe_types(domains),
             *map(str, far_values),
             *describe_rounded_to_zero(rounded, self.columns, row_count),
@@ -154,7 +160,11 @@ def scan_table(engine: Engine, job: Job, frame: Any, context: EngineContext) -> 
     passthrough = engine.count_passthrough(source_rows, columns)
     passthrough.require_within_calendar()
     profile = engine.profile_columns(rows, columns, context)
-    return ScannedTable(job, frame, source_rows, rows, columns, passthrough, profile)
+    notices = (
+        *describe_set_aside(list_broken_lines(job.source if frame is None else None)),
+        *_describe_unused_spellings(engine, job, frame, columns),
+    )
+    return ScannedTable(job, frame, source_rows, rows, columns, passthrough, profile, notices)
 
 
 def scan_job_source(job: Job, frame: Any, engine: Engine) -> tuple[Any, dict[str, Column]]:
@@ -181,6 +191,22 @@ def scan_job_source(job: Job, frame: Any, engine: Engine) -> tuple[Any, dict[str
     require_named_columns(job, quasi, sensitive)
     job.promises.check_columns(sensitive, jointly=job.jointly)
     return rows, columns
+
+
+def _describe_unused_spellings(engine: Engine, job: Job, frame: Any, columns: Mapping[str, Column]) -> list[str]:
+    """Describe maps of columns with texts that occur nowhere in the source, before anything was replaced.
+
+    A lazy frame, and rows that an engine holds, may have been read by this job before, with their spellings replaced.
+    """
+    maps = {name: column.map for name, column in columns.items() if column.map is not None}
+    if not maps or not (frame is None or is_in_memory(frame)):
+        return []
+    rows = engine.scan(with_spellings(replace(job.source, missing=()), ()), frame).rows
+    sentences = []
+    for name, spellings in maps.items():
+        values = engine.count_distinct_rows(rows, [name])[name].to_list()
+        sentences += describe_unused_spellings(name, spellings, values)
+    return sentences
 
 
 def collect_notices(job: Job, cells: Cells) -> list[str]:

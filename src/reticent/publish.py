@@ -20,7 +20,9 @@ from reticent import __version__, catalogue, registry
 from reticent.audit.result import Audit
 from reticent.audit.subject import make_folder_subject
 from reticent.composition_check import check_composition
+from reticent.data.broken_lines import read_broken_lines
 from reticent.data.passthrough import ChangeStamp
+from reticent.data.source import list_broken_lines
 from reticent.engines.engine import Engine, EngineContext
 from reticent.errors import AuditFailed, InternalError
 from reticent.format.folder import translate_disk_errors
@@ -96,6 +98,10 @@ def publish(
     ledger_folder = None if open_ledger is None else open_ledger.folder
     with make_temp_dirs(target, ledger_folder) as make_temp_dir:
         table = read_table(loaded_engine, job, frame, EngineContext(progress, make_temp_dir))
+        broken_files = list_broken_lines(source)
+        set_aside = sum(broken.count for broken in broken_files)
+        if set_aside:
+            progress(ProgressEvent(f"reading, lines set aside: {set_aside}", 0))
         rows = table.fingerprint(source)
         if target is not None and open_ledger is not None:
             open_ledger.require_not_published(target, rows, again)
@@ -131,6 +137,8 @@ def publish(
                 ),
                 composition_check=partial(check_composition, job, frame, rows, loaded_engine.distributed),
                 witness=witness,
+                set_aside=set_aside,
+                broken_lines=read_broken_lines(broken_files, job.source.encoding),
             )
             if target is None or open_ledger is None:
                 return hold_publication(staged, manifest, record, ledger=ledger, temporary=True)

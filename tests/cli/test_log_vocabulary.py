@@ -113,7 +113,7 @@ def test_the_loss_of_a_plan_is_shown_on_a_terminal_and_in_no_log():
 
 NAMES = {
     "candidate.label", "candidate.method", "job.method.name", "len(candidates)", "len(source_batches)", "name", "number + 1",
-    "prefix", "self._format_progress(now - self.started)", "self.doing", "state.sweep", "step", "stride",
+    "prefix", "self._format_progress(now - self.started)", "self.doing", "set_aside", "state.sweep", "step", "stride",
 }  # fmt: skip
 """What may stand between the words of a stage: names of methods, attacks and candidates, counts of what is done, and a stage that is
 passed on with words before it (`prefix`, `step`)."""

@@ -355,3 +355,27 @@ def test_a_built_hierarchy_is_saved_and_read_back(tmp_path):
     tree = hierarchy_builders.dates([start + timedelta(days=9 * i) for i in range(30)])
     tree.save(tmp_path / "dates.csv")
     assert Hierarchy.read(tmp_path / "dates.csv").rows() == tree.rows()
+
+
+def test_zip_beside_zip_plus_four_is_redacted_to_the_form_of_a_zip():
+    rows = prefixes(["01234", "01234-5678", "01299", "94110", "94110-0001", "01234-9999"], keep=[5, 3, 1]).rows()
+    assert rows == [
+        ["01234", "01234-****", "012**", "0****", "*"],
+        ["01234-5678", "01234-****", "012**", "0****", "*"],
+        ["01234-9999", "01234-****", "012**", "0****", "*"],
+        ["01299", "01299", "012**", "0****", "*"],
+        ["94110", "94110-****", "941**", "9****", "*"],
+        ["94110-0001", "94110-****", "941**", "9****", "*"],
+    ]
+
+
+def test_no_label_of_an_extended_code_is_also_a_value():
+    texts = ["12345", "12345-6789", "12346", "123456789", "12347-1111"]
+    tree = prefixes(texts)
+    inner = {label for row in tree.rows() for label in row[1:] if label != row[0]}
+    assert not inner & set(texts)
+
+
+def test_codes_of_one_length_or_without_a_hyphen_are_redacted_as_before():
+    assert prefixes(["12345-6789", "12345-1111"], keep=[5]).rows()[0] == ["12345-1111", "12345*****", "*"]
+    assert prefixes(["E11", "E11.9"], keep=[2]).rows()[1] == ["E11.9", "E1***", "*"]

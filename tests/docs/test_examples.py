@@ -3,6 +3,8 @@
 ```csv NAME, ```toml NAME   a file of that name         ```python   run; names live on for the page
 ```toml                     must be valid TOML          ```console  `$ reticent ...` runs; the lines below are its output
 ```text                     after python: its output    ...         stands for anything, in a line or as lines
+
+A page about a file that is too long to be shown finds it in its folder (`PREPARED_FILES`).
 """
 
 from __future__ import annotations
@@ -18,10 +20,14 @@ from pathlib import Path
 import pytest
 
 from reticent.cli.main import main
+from tests.support.messy_hospital import write_messy_hospital
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 FENCE = re.compile(r"^```(\w+)?[ ]?([\w.-]+)?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+PREPARED_FILES = {"messy-export.md": lambda folder: write_messy_hospital(folder / "hospital.csv")}
 
 
 @dataclass(frozen=True)
@@ -71,6 +77,8 @@ def assert_shows(actual: str, expected: str, where: str) -> None:
 def test_the_examples_of_a_page_run_and_show_what_they_say(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("RETICENT_OWNER", raising=False)
+    if page.name in PREPARED_FILES:
+        PREPARED_FILES[page.name](tmp_path)
     names: dict = {"__name__": "example"}
     printed = ""
     for block in blocks(page):

@@ -450,9 +450,10 @@ def _declare_column(entry: ColumnEntry) -> Column:
     order = tuple(entry.order) if entry.order else None
     hierarchy = dict(entry.built) if entry.built is not None else entry.hierarchy
     ends = {"top": entry.top, "bottom": entry.bottom} if entry.role == Role.QUASI else {}
-    return Column(
-        entry.role, None if order else entry.type, hierarchy, order, missing="category", format=entry.format, **ends
-    )
+    reading: dict[str, Any] = {"format": entry.format, "rates": entry.rates}
+    if isinstance(entry.format, list):
+        reading["ambiguous"] = "first"  # the publisher was asked, and the source is read as it was published
+    return Column(entry.role, None if order else entry.type, hierarchy, order, missing="category", **reading, **ends)
 
 
 def _widen_span(domain: Domain, entry: ColumnEntry) -> Domain:

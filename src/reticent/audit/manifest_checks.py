@@ -26,6 +26,7 @@ from reticent.audit.subject import Subject, describe_promise
 from reticent.data.columns import Role, is_numeric_range
 from reticent.data.hierarchy import Hierarchy
 from reticent.data.label_grammar import ANY_LABEL, parse_label
+from reticent.data.text_formats import list_formats
 from reticent.errors import BundleDamaged
 from reticent.format.data_files import (
     FORMULAS_PRESENT,
@@ -139,7 +140,7 @@ def _normalize_parameters(parameters: Any) -> dict[str, Any]:
 def _find_column_disagreements(entry: ColumnEntry, column: Any, subject: Subject) -> list[str]:
     """List how a column of the manifest differs from what the job declares about it."""
     disagreements = []
-    if column.format != entry.format:
+    if list_formats(column.format) != list_formats(entry.format) or (column.rates or {}) != (entry.rates or {}):
         disagreements.append(f"column {entry.name!r} is read by another format than in the job")
     has_wider_labels = column.labels is not None and column.labels.style in ("snapped", "padded")
     if has_wider_labels and entry.labels != column.labels.to_plain():

@@ -15,6 +15,12 @@ INSENSITIVE = "insensitive"
 LINE_STYLES = ("tight", "snapped", "padded")
 TREE_STYLES = ("nodes", "sets")
 _MIN_PART_ROWS = 1_000  # the last part may have fewer
+MAX_FORMATS = 20  # of one column
+MAX_SPELLINGS = 100_000  # of one column that are replaced
+UNITS = ("$", "€", "£", "¥", "USD", "EUR", "GBP", "CHF")
+"""Signs of currencies that are recognised in amounts."""
+MISSING_RATE = "missing"
+"""The rate of a currency whose amounts count as missing."""
 
 JOB_FIELDS: Mapping[str, Field] = {
     "source": Field("part", "where rows come from, and how they are read", unset="a frame is passed to rt.publish"),
@@ -55,6 +61,15 @@ SOURCE_FIELDS: Mapping[str, Field] = {
         choices=("missing", "value"),
         refusal="empty = {text} is not known.",
         attempt='"missing" or "value".',
+    ),
+    "broken": Field(
+        "choice",
+        "what becomes of broken lines of a CSV (too few or too many fields, a quote that is not closed): the file is "
+        "refused and all are listed, or they are left out, counted, and stored with the owner",
+        default="refuse",
+        choices=("refuse", "set-aside"),
+        refusal="broken = {text} is not known.",
+        attempt='"refuse" or "set-aside".',
     ),
 }
 
@@ -146,9 +161,51 @@ COLUMN_FIELDS: Mapping[str, Field] = {
         attempt="rows_per_person = 3.",
     ),
     "format": Field(
-        "text",
-        "how dates or numbers are written as text: `%m/%d/%Y`, `1,234.5`",
+        "either",
+        "how dates or numbers are written as text: `%m/%d/%Y`, `1,234.5`; a list of several, tried in its order",
+        alternatives=(Field("text"), Field("list", entries=(1, MAX_FORMATS), each=Field("text"))),
         roles=(QUASI, SENSITIVE, INSENSITIVE),
+        refusal=f"format must be a text, or a list of 1 to {MAX_FORMATS} texts.",
+        attempt='format = "%m/%d/%Y", or format = ["%Y-%m-%d", "%d.%m.%Y"].',
+    ),
+    "ambiguous": Field(
+        "choice",
+        "what becomes of a text that two formats of the list read as different values: refused, or read by the first",
+        default="refuse",
+        choices=("refuse", "first"),
+        roles=(QUASI, SENSITIVE, INSENSITIVE),
+        published=False,
+        refusal="ambiguous = {text} is not known.",
+        attempt='"refuse" or "first".',
+    ),
+    "rates": Field(
+        "table",
+        'what an amount with each currency sign is worth in the unit of the column; "missing" makes such amounts missing',
+        unset="amounts with different signs are refused",
+        entries=(1, len(UNITS)),
+        each=Field(
+            "either",
+            alternatives=(
+                Field("float", least=0, above=True, most=10**12),
+                Field("choice", choices=(MISSING_RATE,), refusal='A rate is a number above 0, or "missing".'),
+            ),
+            refusal='A rate is a number above 0, or "missing".',
+            attempt='rates = { "$" = 1, "€" = 1.08, "£" = "missing" }.',
+        ),
+        roles=(QUASI, SENSITIVE, INSENSITIVE),
+        refusal='rates is a table of currency signs, each with a number or "missing".',
+        attempt='rates = { "$" = 1, "€" = 1.08, "£" = "missing" }.',
+    ),
+    "map": Field(
+        "table",
+        "texts of the source, each with the text that replaces it before anything is counted; an empty text makes it "
+        "missing",
+        entries=(1, MAX_SPELLINGS),
+        each=Field("text"),
+        roles=(QUASI, SENSITIVE, INSENSITIVE),
+        published=False,
+        refusal="map is a table of texts, each with the text that replaces it.",
+        attempt='map = { m = "M", male = "M" }.',
     ),
     "labels": Field("labels", "how groups print", unset="as the type of the column has it", roles=(QUASI,)),
 }

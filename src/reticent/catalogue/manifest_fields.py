@@ -36,6 +36,7 @@ COLUMN_ENTRY_FIELDS: Mapping[str, Field] = {
     "top": COLUMN_FIELDS["top"],
     "round_to": COLUMN_FIELDS["round_to"],
     "format": COLUMN_FIELDS["format"],
+    "rates": COLUMN_FIELDS["rates"],
     "labels": COLUMN_FIELDS["labels"],
 }
 """The entry of a published column; each field stands in the entries of its `roles`, of all roles if it names none."""

@@ -82,6 +82,10 @@ def check(
         say("", *_format_advice(advice, show_values))
     for warning in result.warnings:
         say("", f"Note: {warning}")
+    for rare in result.rare:
+        say("", f"Note: {rare}")
+        if show_values:
+            say(*(f"  {line}" for line in rare.list_values()))
     for spelled in result.spellings if show_values else ():
         say(
             "", f"{spelled.column!r}, spelled alike:", *(f"  {', '.join(map(repr, group))}" for group in spelled.groups)

@@ -113,15 +113,21 @@ def hierarchy(
 
 
 def _read_column(data: Path, column: str | None, missing: list[str] | None, reading_options: dict[str, Any]) -> Any:
+    from reticent.cli.output import say_note
+    from reticent.data.broken_lines import describe_set_aside
     from reticent.data.csv import suggest_column
-    from reticent.data.source import Source, collect_frame, scan_source
+    from reticent.data.source import Source, collect_frame, open_source
     from reticent.errors import ColumnError
 
-    lazy = scan_source(Source(path=str(data), missing=tuple(missing or ()), **reading_options))
+    source = Source(path=str(data), missing=tuple(missing or ()), broken="set-aside", **reading_options)
+    scan = open_source(source)
+    for sentence in describe_set_aside(scan.broken, "its values are not looked at"):
+        say_note(f"Note: {sentence}")
+    lazy = scan.rows
     names = lazy.collect_schema().names()
     if column not in names:
         raise ColumnError(f"Column {column!r} is not in the data.", attempt=suggest_column(str(column), names, lazy))
-    return collect_frame(lazy.select(column), "Reading the column")[column]
+    return collect_frame(lazy.select(column), "Reading the column")[str(column)]
 
 
 def _read_hierarchy(file: Path, values: Any) -> Any:

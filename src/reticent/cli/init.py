@@ -71,6 +71,8 @@ def init(
     say_table(("column", "type", "distinct", "missing", "proposed role", "risk"), rows)
     if draft.sampled:
         say("", draft.sampled)
+    for sentence in draft.set_aside:
+        say("", f"{sentence} See `broken` in {target}.")
     say("", f"Not looked at: {UNEXAMINED_PROPERTIES}.")
     say("", f"{target} is a draft: confirm each role in it, then `reticent check {target}`.")
 
@@ -90,4 +92,5 @@ def _collect_facts(draft) -> dict:
         for c in draft.columns
     ]
     looked_at = {} if draft.looked_at is None else {"looked_at": draft.looked_at}
-    return {"rows": draft.rows, **looked_at, "columns": columns}
+    set_aside = {"set_aside": list(draft.set_aside)} if draft.set_aside else {}
+    return {"rows": draft.rows, **looked_at, **set_aside, "columns": columns}

@@ -73,9 +73,10 @@ def publish(
     which rows were published. Both stay with you.
     """
     from reticent.cli.output import format_headline, say, say_findings, say_json, say_note, show_progress
+    from reticent.errors import pluralize
     from reticent.job.job import Job
     from reticent.ledger.ledger import Ledger
-    from reticent.ledger.notes import describe_lost_promises, summarize_lost_promises
+    from reticent.ledger.notes import BROKEN_LINES_FILE, describe_lost_promises, summarize_lost_promises
     from reticent.ledger.paths import resolve_notes_folder, resolve_owner_folder
     from reticent.publish import publish as publish_job
 
@@ -113,6 +114,7 @@ def publish(
                 "digest": release.digest,
                 "owner": str(owner),
                 "seeded": seed is not None,
+                "set_aside": release.set_aside,
                 **summary,
                 **report,
             }
@@ -121,6 +123,9 @@ def publish(
     say(f"Published {output}.", "")
     say_findings(report, summarize_lost_promises(noted))
     say("", f"Digest  {release.digest}", f"Yours   {owner} (never hand it out)")
+    if release.set_aside:
+        broken_lines = resolve_notes_folder(output) / BROKEN_LINES_FILE
+        say(f"Aside   {pluralize(release.set_aside, 'broken line')} of the source, in {broken_lines}")
     say(f"Check   reticent audit {output} --expect-digest $(cat {resolve_notes_folder(output) / 'digest.txt'})")
     later = [line for line in release.notices if line not in earlier_notices]
     for line in (*shorten_notices(later, resolve_notes_folder(output) / "README.md"), *lost_promises):
@@ -171,6 +176,8 @@ def _publish_batches(job: Any, by: str, output: Path, json: bool, **options: Any
         say_table(("batch", "rows in source", "published", "withheld", "kept", "a row keeps"), rows, indent=2)
         if skipped := [batch["batch"] for batch in result["batches"] if batch["status"] == "skipped"]:
             say("", f"Skipped, because published before from the same rows: {shorten_list(skipped)}.")
+        if "set_aside" in result:
+            say("", f"{result['set_aside']:,} broken lines of the source were set aside; the owner's folder has them.")
         for batch in result["batches"]:
             if "why" in batch:
                 say("", f"{batch['batch']}: {batch['why']}")

@@ -59,7 +59,8 @@ from reticent.data.csv import count_odd_names, is_record, suggest_column
 from reticent.data.files import CSV_SUFFIXES, resolve_files
 from reticent.data.parsing import parse_dates, parse_numbers, spells_numbers
 from reticent.data.source import Source, TextRows, is_text
-from reticent.data.text_formats import parse_format_type
+from reticent.data.spellings import require_final_spellings
+from reticent.data.text_formats import accept_formats, parse_format_type, require_rates
 from reticent.errors import ColumnError, JobError, pluralize, quote_list, suggest
 from reticent.validation import (
     accept_parameter,
@@ -235,8 +236,11 @@ class Column:
     bottom: Any = None
     round_to: Any = None
     rows_per_person: int | None = None
-    format: str | None = None
+    format: str | tuple[str, ...] | None = None
     labels: Any = None  # a `LabelOptions`, or None: as the type of the column has it
+    ambiguous: str = "refuse"
+    rates: Mapping[str, Any] | None = None
+    map: Mapping[str, str] | None = None
 
     if TYPE_CHECKING:  # what may be given; the fields are what is kept
 
@@ -253,8 +257,11 @@ class Column:
             bottom: Any = None,
             round_to: Any = None,
             rows_per_person: int | None = None,
-            format: str | None = None,
+            format: str | Sequence[str] | None = None,
             labels: Any = None,
+            ambiguous: str = "refuse",
+            rates: Mapping[str, Any] | None = None,
+            map: Mapping[str, str] | None = None,
         ) -> None: ...
 
     def __post_init__(self) -> None:
@@ -262,8 +269,10 @@ class Column:
         check_texts_and_flags(self, COLUMN_FIELDS)
         self._accept("hierarchy", "type")
         if self.format is not None:
+            object.__setattr__(self, "format", accept_formats(self.format))
             object.__setattr__(self, "type", parse_format_type(self.format, self.type))
-        self._accept("missing")
+        self._accept("missing", "ambiguous", "rates", "map")
+        self._check_reading()
         self._check_order()
         if self.domain is not None:
             parse = parse_values if self.role is Role.SENSITIVE else parse_domain
@@ -280,6 +289,24 @@ class Column:
             value = getattr(self, name)
             if value is not None:
                 object.__setattr__(self, name, accept_parameter(COLUMN_FIELDS[name], value, name, "column"))
+
+    def _check_reading(self) -> None:
+        """Refuse options of reading that nothing would obey: what to do with texts of one format, rates of no numbers."""
+        if self.ambiguous == "first" and isinstance(self.format, str | None):
+            raise JobError(
+                "ambiguous is for columns with several formats.",
+                attempt='format = ["%m/%d/%Y", "%d/%m/%Y"], or leaving ambiguous out.',
+            )
+        if self.rates is not None:
+            require_rates(self.rates, self.format)
+        if self.map is not None:
+            if self.role is Role.IDENTIFYING:
+                raise JobError(
+                    "map is for columns that are published.",
+                    why="An identifying column is never published, and tells whose rows are whose.",
+                    attempt="leaving it out.",
+                )
+            require_final_spellings(self.map)
 
     def _check_order(self) -> None:
         field = COLUMN_FIELDS["order"]
@@ -413,21 +440,27 @@ def quasi(
     top: Any = None,
     bottom: Any = None,
     missing: str = "refuse",
-    format: str | None = None,
+    format: str | Sequence[str] | None = None,
     labels: Any = None,
+    ambiguous: str = "refuse",
+    rates: Mapping[str, Any] | None = None,
+    map: Mapping[str, str] | None = None,
 ) -> Column:
     """Declare a column that an adversary may know: it is generalized.
 
     It is generalized by a `hierarchy` (a path or rows), by an `order`, or as a range. `numeric=True` is
     `type="numeric"`; the other types are "ordinal", "categorical" and "date". `domain` is the least and the greatest
     value that can occur, `top` and `bottom` are bounds beyond which a value is published as the bound. `format` is
-    how dates or numbers are written as text, `labels` how groups print ("tight", "snapped", "padded", ...).
+    how dates or numbers are written as text, or a list of formats; `ambiguous="first"` lets its order decide where two
+    read a text differently, and `rates` says what amounts with each currency sign are worth. `map` replaces spellings
+    by others before anything is counted. `labels` is how groups print ("tight", "snapped", "padded", ...).
     """
     if flag(numeric, "numeric") and type not in (None, "numeric"):
         raise JobError(f"numeric=True and type={type!r} contradict each other.", attempt="one of them.")
     kind = "numeric" if numeric else type
     ends = {"top": top, "bottom": bottom}
-    return Column(Role.QUASI, kind, hierarchy, order, domain, missing, **ends, format=format, labels=labels)
+    reading: dict[str, Any] = {"format": format, "ambiguous": ambiguous, "rates": rates, "map": map}
+    return Column(Role.QUASI, kind, hierarchy, order, domain, missing, **ends, labels=labels, **reading)
 
 
 @_require_known_options(Role.SENSITIVE)
@@ -438,25 +471,39 @@ def sensitive(
     order: Sequence[Any] | None = None,
     domain: Sequence[Any] | None = None,
     missing: str = "refuse",
-    format: str | None = None,
+    format: str | Sequence[str] | None = None,
+    ambiguous: str = "refuse",
+    rates: Mapping[str, Any] | None = None,
+    map: Mapping[str, str] | None = None,
 ) -> Column:
     """Declare a column that the promise protects.
 
     `missing="category"` publishes a null as a value of its own instead of refusing it. `domain` is what the column
     can hold, independently of the people in the table: the least and the greatest number, or a list of values.
+    `format`, `ambiguous`, `rates` and `map` say how its texts are read, as for a quasi-identifier.
     """
-    return Column(Role.SENSITIVE, type, hierarchy, order, domain, missing, format=format)
+    reading: dict[str, Any] = {"format": format, "ambiguous": ambiguous, "rates": rates, "map": map}
+    return Column(Role.SENSITIVE, type, hierarchy, order, domain, missing, **reading)
 
 
 @_require_known_options(Role.INSENSITIVE)
 def insensitive(
-    *, type: str | None = None, round_to: Any = None, acknowledge: bool = False, format: str | None = None
+    *,
+    type: str | None = None,
+    round_to: Any = None,
+    acknowledge: bool = False,
+    format: str | Sequence[str] | None = None,
+    ambiguous: str = "refuse",
+    rates: Mapping[str, Any] | None = None,
+    map: Mapping[str, str] | None = None,
 ) -> Column:
     """Declare a column that is published beside the record it came with.
 
-    A number may be rounded (`round_to`), a near-unique column `acknowledge`d.
+    A number may be rounded (`round_to`), a near-unique column `acknowledge`d. `format`, `ambiguous`, `rates` and `map`
+    say how its texts are read, as for a quasi-identifier.
     """
-    return Column(Role.INSENSITIVE, type, round_to=round_to, acknowledge=acknowledge, format=format)
+    reading: dict[str, Any] = {"format": format, "ambiguous": ambiguous, "rates": rates, "map": map}
+    return Column(Role.INSENSITIVE, type, round_to=round_to, acknowledge=acknowledge, **reading)
 
 
 def parse_columns(value: Any, name: str = "columns") -> dict[str, Column]:

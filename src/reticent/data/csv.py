@@ -4,10 +4,8 @@
   reads the file gets the dialect, and nothing guesses again.
 - `scan_csv` returns the rows as a lazy frame. A file that Polars cannot scan by itself (compressed, or of another
   encoding than UTF-8) is read a block at a time.
-- `require_even_rows` refuses rows with fewer or more fields than the header, with the number of the line. A short row
-  would be read as one whose last values are missing, a long one would move values into neighbouring columns.
-  Delimiters and line ends outside of quotes are counted in one pass over the bytes; only if a count differs from the
-  header's, the file is read record by record to find the line.
+- Broken lines, of fewer or more fields than the header, are refused or set aside (`broken_lines.py`). A file from which
+  some are set aside is read a block at a time, without them.
 - `require_header` and `is_record` decide whether the first line holds column names or a record of a file without a
   header, which no message may show. It is taken for a record if a quarter of the names or more are numbers, dates,
   addresses or empty, if two are equal, or if a name is one of the values in its own column.
@@ -22,15 +20,22 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from reticent.data.broken_lines import (
+    BrokenLines,
+    GoodLines,
+    find_broken_lines,
+    mark_unquoted_bytes,
+    require_few_broken_lines,
+    require_no_broken_lines,
+)
 from reticent.data.files import find_data_suffix, is_plain_utf8, open_text
-from reticent.errors import SourceError, pluralize, shorten_text
+from reticent.errors import SourceError, shorten_text
 
 CHUNK_BYTES = 1 << 24  # bytes that are read at a time
 MAX_HEADER_BYTES = 1 << 24  # bytes of the first line
@@ -49,13 +54,15 @@ _ODD_NAME_PATTERN = re.compile(
 class CsvDialect:
     """How a CSV file is read: as its source declares, and as its first line shows.
 
-    `quote` is empty if fields are not quoted. `header` has the column names, including repeated ones.
+    `quote` is empty if fields are not quoted. `header` has the column names, including repeated ones; `broken` are the
+    lines that a scan leaves out.
     """
 
     delimiter: str
     quote: str
     encoding: str
     header: tuple[str, ...]
+    broken: BrokenLines | None = None
 
 
 def require_valid_marks(delimiter: str | None, quote: str, encoding: str) -> None:
@@ -77,18 +84,29 @@ def require_valid_marks(delimiter: str | None, quote: str, encoding: str) -> Non
         )
 
 
-def sniff_csv(path: Path, delimiter: str | None, quote: str, encoding: str, *, check_rows: bool = True) -> CsvDialect:
+def sniff_csv(
+    path: Path,
+    delimiter: str | None,
+    quote: str,
+    encoding: str,
+    *,
+    check_rows: bool = True,
+    set_aside: bool = False,
+) -> CsvDialect:
     """Return the dialect of a file; a delimiter that is not declared is guessed.
 
-    With `check_rows`, rows of another width than the header are refused.
+    With `check_rows`, broken lines are refused, or, with `set_aside`, are those that a scan leaves out.
     """
     first_line = _read_first_line(path, encoding)
     if delimiter is None:
         delimiter = _guess_delimiter(path, first_line)
+    broken = None
     if check_rows:
-        require_even_rows(path, delimiter, quote, encoding)
+        broken = find_broken_lines(path, delimiter, quote, encoding)
+        require = require_few_broken_lines if set_aside else require_no_broken_lines
+        require(broken)
     header = _parse_header(path, first_line, delimiter, quote, encoding)
-    return CsvDialect(delimiter, quote, encoding, tuple(header))
+    return CsvDialect(delimiter, quote, encoding, tuple(header), broken or None)
 
 
 def scan_csv(
@@ -103,7 +121,7 @@ def scan_csv(
         "infer_schema": False,
         "empty_string_is_null": empty_is_missing,
     }
-    if not is_plain_utf8(path, dialect.encoding):
+    if dialect.broken is not None or not is_plain_utf8(path, dialect.encoding):
         if not has_unique_names:
             names = [
                 f"{name}\x00{position}" if name in names[:position] else name for position, name in enumerate(names)
@@ -119,18 +137,6 @@ def scan_csv(
     # A scan of some columns does not count the fields of a row: a stray delimiter would move values, names even, into
     # the columns beside them unnoticed.  So the scan always has all columns.
     return lazy.map_batches(_return_frame, projection_pushdown=False, streamable=True, validate_output_schema=False)
-
-
-def require_even_rows(
-    path: Path, delimiter: str, quote: str, encoding: str = "utf-8", *, chunk_bytes: int = CHUNK_BYTES
-) -> None:
-    """Refuse rows with another number of fields than the header.
-
-    A file is checked once as long as the file system shows no change of it, however many calls read it.
-    """
-    status = path.stat()
-    stamp = (status.st_ino, status.st_size, status.st_mtime_ns)
-    _require_even_rows_of_version(path, delimiter, quote, encoding, chunk_bytes, stamp)
 
 
 def is_record(names: Sequence[str], lazy: pl.LazyFrame | None = None) -> bool:
@@ -250,26 +256,6 @@ def _return_frame(frame: pl.DataFrame) -> pl.DataFrame:
     return frame
 
 
-@lru_cache(maxsize=32)
-def _require_even_rows_of_version(
-    path: Path, delimiter: str, quote: str, encoding: str, chunk_bytes: int, stamp: tuple[int, ...]
-) -> None:
-    """Check one version of a file, which `stamp` tells from others: separate calls of the library share the result."""
-    if _has_even_rows(path, delimiter, quote, encoding, chunk_bytes):
-        return
-    with open_text(path, encoding) as raw, io.TextIOWrapper(raw, "utf-8-sig", errors="replace", newline="") as text:
-        records = _read_records(text, delimiter, quote)
-        try:
-            width = len(next(records, []))
-            line = 1 + records.line_num
-            for record in records:
-                if len(record) != width and (record or width > 1):
-                    raise _make_ragged_error(path, line, len(record), width)
-                line = records.line_num + 1
-        except csv.Error:
-            return  # the reader reports what it cannot read
-
-
 def _holds_own_name(lazy: pl.LazyFrame) -> bool:
     """Tell whether a column holds its own name among its first values."""
     texts = [name for name, dtype in lazy.collect_schema().items() if dtype == pl.String]
@@ -295,9 +281,10 @@ def _iterate_blocks(path: Path, dialect: CsvDialect, chunk_bytes: int) -> Iterat
     pending = [b""]  # the beginning of a record that has not ended yet
     inside_quotes = False
     is_header = True
-    with open_text(path, dialect.encoding) as handle:
+    with open_text(path, dialect.encoding) as whole_text:
+        handle = whole_text if dialect.broken is None else GoodLines(whole_text, dialect.broken)
         while chunk := handle.read(chunk_bytes):
-            outside, inside_quotes = _mark_unquoted_bytes(chunk, quote, inside_quotes)
+            outside, inside_quotes = mark_unquoted_bytes(chunk, quote, inside_quotes)
             ends = np.flatnonzero((np.frombuffer(chunk, np.uint8) == _LINE_FEED) & outside) + 1
             if not len(ends):
                 pending.append(chunk)
@@ -314,50 +301,6 @@ def _iterate_blocks(path: Path, dialect: CsvDialect, chunk_bytes: int) -> Iterat
             pending = [chunk[end:]]
     if not is_header and (block := b"".join(pending)):
         yield block
-
-
-def _has_even_rows(path: Path, delimiter: str, quote: str, encoding: str, chunk_bytes: int) -> bool:
-    """Tell whether each record has as many delimiters as the first one, assuming that quotes come in pairs."""
-    delimiter_byte = ord(delimiter)
-    quote_byte = ord(quote) if quote else None
-    width = None
-    pending_delimiters = 0  # in the record that has not ended yet
-    inside_quotes = False
-    ends_with_record = True
-    with open_text(path, encoding) as handle:
-        while chunk := handle.read(chunk_bytes):
-            characters = np.frombuffer(chunk, np.uint8)
-            outside, inside_quotes = _mark_unquoted_bytes(chunk, quote_byte, inside_quotes)
-            ends = np.flatnonzero((characters == _LINE_FEED) & outside)
-            delimiters_before = np.cumsum((characters == delimiter_byte) & outside)
-            counts = np.diff(delimiters_before[ends], prepend=0)
-            if len(counts):
-                counts[0] += pending_delimiters
-                if width is None:
-                    width = int(counts[0])
-                if (counts != width).any():
-                    return False
-                pending_delimiters = int(delimiters_before[-1] - delimiters_before[ends[-1]])
-            else:
-                pending_delimiters += int(delimiters_before[-1])
-            ends_with_record = bool(len(ends)) and int(ends[-1]) == len(characters) - 1
-    return ends_with_record or width is None or pending_delimiters == width
-
-
-def _make_ragged_error(path: Path, line: int, fields: int, width: int) -> SourceError:
-    return SourceError(
-        f"Line {line:,} of {path.name} has {pluralize(fields, 'field')}, the header has {width}.",
-        why="A row with too few or too many fields puts values under the wrong names.",
-        attempt="mending the line (a blank one is to be removed), or the delimiter and quote of [source].",
-    )
-
-
-def _mark_unquoted_bytes(chunk: bytes, quote: int | None, inside_quotes: bool) -> tuple[np.ndarray, bool]:
-    """Return which bytes are outside of quotes, and whether the chunk ends inside; `inside_quotes`: it begins there."""
-    if quote is None or quote not in chunk:
-        return np.full(len(chunk), not inside_quotes), inside_quotes
-    quotes_before = np.cumsum(np.frombuffer(chunk, np.uint8) == quote) + int(inside_quotes)
-    return quotes_before % 2 == 0, bool(quotes_before[-1] % 2)
 
 
 def _require_record_size(path: Path, size: int) -> None:

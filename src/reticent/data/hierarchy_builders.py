@@ -12,7 +12,8 @@ Dates: `dates` groups by month, quarter, year and decade: `2024-03-17`, `2024-03
 
 Any values: `grouped` takes groups named by the steward, `ordered` groups neighbours in an order, `balanced` makes a
 balanced tree. `prefixes` redacts codes whose every character refines them (ZIP, ICD, NACE) from the right: `12345`,
-`1234*`, `123**`, ..., `*`.
+`1234*`, `123**`, ..., `*`. Codes with an extension beside codes without one (ZIP `12345` beside ZIP+4 `12345-6789`) are
+redacted to the form of the short ones: `12345-6789`, `12345-****`, `1234*`, `123**`, ..., `*`.
 
 Other tools: `from_frame` takes data frames with a column for each level, `from_amnesia` and `from_tree` Amnesia's
 text and JSON. Amnesia's text file names the kind (`distinct` or `range`), then `name`, `type` and `height`, then the
@@ -62,6 +63,9 @@ Children = dict[str, list[str]]
 _CALENDAR_LABEL_PATTERN = re.compile(r"(\d{4})(?:-(\d{2})|-Q([1-4])|(s))?")
 _BAND_LABEL_PATTERN = re.compile(r"\[([^,]+), ([^,\])]+)([\])])")
 _LAST_YEAR = 9999
+_ZIP_WIDTH = 5
+_ZIP_PATTERN = re.compile(r"\d{5}(-?\d{4})?")
+_EXTENDED_CODE_PATTERN = re.compile(r"\w+(-\w+)?")
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,22 +224,46 @@ def prefixes(
 ) -> BuiltHierarchy:
     """Build one level for each number of characters kept, by default every one that groups.
 
-    A code that is no longer than that stays as it is. Codes that look like numbers have often lost their zeros: keep
-    such a column as text.
+    A code that is no longer than that stays as it is. Codes with an extension beside codes without one are redacted to
+    the length of the latter; where that length is kept, an extension is redacted whole. Codes that look like numbers
+    have often lost their zeros: keep such a column as text.
     """
     distinct = DistinctValues.from_values(values, rows)
-    width = max(len(text) for text in distinct.texts)
-    lengths = list(range(width - 1, 0, -1)) if keep is None else list(keep)
+    base_width = find_base_width(distinct.texts)
+    width = base_width or max(len(text) for text in distinct.texts)
+    first_length = width if base_width is not None else width - 1
+    lengths = list(range(first_length, 0, -1)) if keep is None else list(keep)
     if len(mask) != 1:
         raise HierarchyError("A mask is one character.", attempt='mask = "*".')
     if any(length < 1 for length in lengths) or sorted(set(lengths), reverse=True) != lengths:
         raise HierarchyError("Prefix lengths must be whole numbers in falling order.", attempt="keep = [3, 2].")
 
+    extended = {text[:width]: text for text in distinct.texts if len(text) > width}
+
     def redact(text: str, length: int) -> str:
-        return text if len(text) <= length else text[:length] + mask * (width - length)
+        if length < width:
+            return text if len(text) <= length else text[:length] + mask * (width - length)
+        if length == width and text[:width] in extended:
+            return text[:width] + re.sub(r"\w", mask.replace("\\", r"\\"), extended[text[:width]][width:])
+        return text[:length] + mask * (len(text) - length)
 
     table = [[text, *(redact(text, length) for length in lengths), ROOT] for text in sorted(distinct.texts)]
     return distinct.build_hierarchy(drop_idle_levels(table) if keep is None else table)
+
+
+def find_base_width(texts: Sequence[str]) -> int | None:
+    """Return the length of codes without an extension if others of the texts have one; None if all or none have.
+
+    Extensions are set off by a hyphen, or are the last four digits of a ZIP code of nine.
+    """
+    if len({len(text) for text in texts}) < 2:
+        return None
+    if all(_ZIP_PATTERN.fullmatch(text) for text in texts):
+        return _ZIP_WIDTH if any(len(text) == _ZIP_WIDTH for text in texts) else None
+    if not all(_EXTENDED_CODE_PATTERN.fullmatch(text) for text in texts):
+        return None
+    widths = {len(text.partition("-")[0]) for text in texts}
+    return widths.pop() if len(widths) == 1 and any("-" not in text for text in texts) else None
 
 
 def balanced(

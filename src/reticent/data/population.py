@@ -27,7 +27,7 @@ from reticent.data.columns import Column, clip_values, quasi, require_supported_
 from reticent.data.csv import suggest_column
 from reticent.data.domain import BandDomain, Domain, RangeDomain
 from reticent.data.parsing import parse_dates, parse_numbers, parse_texts, to_comparable
-from reticent.data.source import Source, collect_frame, scan_source
+from reticent.data.source import Source, collect_frame, scan_source, with_spellings
 from reticent.data.text_formats import parse_stated
 from reticent.errors import ColumnError, pluralize, quote_list
 
@@ -97,7 +97,7 @@ def _scan_like_source(source: Source, population: Any) -> pl.LazyFrame:
         return scan_source(population)
     if isinstance(population, str | Path):
         return scan_source(replace(source, path=str(population), url=None, table=None, query=None))
-    return scan_source(Source(missing=source.missing), population)
+    return scan_source(with_spellings(Source(missing=source.missing), source.spellings), population)
 
 
 def _locate_between(domain: RangeDomain, raw: pl.Series) -> tuple[np.ndarray, np.ndarray]:

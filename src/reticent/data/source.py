@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import polars as pl
 
 from reticent.catalogue import JOB_TABLES
 from reticent.catalogue.job_fields import SOURCE_FIELDS
 from reticent.data import csv
+from reticent.data.broken_lines import BrokenLines
 from reticent.data.columnar import DEFAULT_SPAN_SIZES, SpanSizes, scan_columnar
 from reticent.data.files import (
     ARROW_SUFFIXES,
@@ -32,6 +33,7 @@ from reticent.data.files import (
     resolve_files,
     scan_parquet,
 )
+from reticent.data.spellings import Spellings, replace_spellings
 from reticent.errors import ReticentError, SourceError, SourceUnreachable, pluralize, quote_list
 from reticent.redaction import is_address
 from reticent.validation import document_parameters
@@ -54,6 +56,9 @@ class Source:
     encoding: str = "utf-8"
     missing: tuple[str, ...] = ()
     empty: str = "missing"
+    broken: str = "refuse"
+
+    spellings = cast("Spellings", ())  # the maps of columns, which a `MappedSource` has
 
     def __post_init__(self) -> None:
         marks = [self.missing] if isinstance(self.missing, str) else self.missing
@@ -73,9 +78,28 @@ class Source:
         if self.encoding is None or self.quote is None:
             raise SourceError("source.encoding and source.quote must be texts.", attempt='encoding = "utf-8".')
         csv.require_valid_marks(self.delimiter, self.quote, self.encoding)
-        empty_field = SOURCE_FIELDS["empty"]
-        if self.empty not in empty_field.choices:
-            raise SourceError(empty_field.refusal.replace("{text}", repr(self.empty)), attempt=empty_field.attempt)
+        for name in ("empty", "broken"):
+            field = SOURCE_FIELDS[name]
+            if getattr(self, name) not in field.choices:
+                raise SourceError(
+                    field.refusal.replace("{text}", repr(getattr(self, name))),
+                    attempt=field.attempt,
+                )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MappedSource(Source):
+    """A source with the maps of its columns: everybody who reads it replaces the spellings of their values."""
+
+    spellings: Spellings = ()
+
+
+def with_spellings(source: Source, spellings: Spellings) -> Source:
+    """Return the same source with these maps of its columns, or without any."""
+    if spellings == source.spellings:
+        return source
+    options: dict[str, Any] = {name: getattr(source, name) for name in SOURCE_FIELDS}
+    return MappedSource(**options, spellings=spellings) if spellings else Source(**options)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,10 +114,14 @@ class TextRows:
 
 @dataclass(frozen=True, eq=False)
 class SourceScan:
-    """The rows of a source, lazily, as an engine has them, and the column names of the source, including repeated ones."""
+    """The rows of a source, lazily, as an engine has them, and the column names of the source, including repeated ones.
+
+    `broken` are the lines of its files that were set aside.
+    """
 
     rows: Any
     names: list[str]
+    broken: tuple[BrokenLines, ...] = ()
 
 
 def open_source(
@@ -117,9 +145,13 @@ def open_source(
     if not len(schema):
         origin = f"Read from {source.path}." if source.path else "Read from a frame."
         raise SourceError("The source has no columns.", why=origin, attempt="a file with a header line.")
-    if not source.missing:
-        return scan
-    return SourceScan(replace_null_values(scan.rows, schema, source.missing), scan.names)
+    rows = scan.rows
+    if source.spellings:
+        rows = replace_spellings(rows, schema, source.spellings)
+        schema = _collect_schema(rows)
+    if source.missing:
+        rows = replace_null_values(rows, schema, source.missing)
+    return SourceScan(rows, scan.names, scan.broken)
 
 
 def scan_source(
@@ -143,6 +175,30 @@ def replace_null_values(lazy: pl.LazyFrame, schema: pl.Schema, null_values: tupl
 def is_text(dtype: pl.DataType) -> bool:
     """Tell whether a type is text, or categories of it: these are published as plain text."""
     return isinstance(dtype, pl.String | pl.Categorical | pl.Enum)
+
+
+def list_dialects(files: FileSet, source: Source) -> list[csv.CsvDialect]:
+    """Return the dialect of each CSV file of a source; broken lines are refused or set aside, as it declares."""
+    set_aside = source.broken == "set-aside"
+    return [
+        csv.sniff_csv(path, source.delimiter, source.quote, source.encoding, set_aside=set_aside)
+        for path in files.paths
+    ]
+
+
+def list_broken_lines(source: Source | None) -> list[BrokenLines]:
+    """Return the broken lines of each file of a source that sets some aside; empty for all other sources."""
+    if source is None or source.broken != "set-aside" or source.path is None or source.url is not None:
+        return []
+    files = resolve_files(source.path)
+    if files.suffix not in CSV_SUFFIXES:
+        return []
+    return [dialect.broken for dialect in list_dialects(files, source) if dialect.broken is not None]
+
+
+def is_in_memory(frame: Any) -> bool:
+    """Tell whether a frame is a table in memory: of Polars, pandas or pyarrow, and not lazy."""
+    return isinstance(frame, pl.DataFrame) or type(frame).__module__.split(".")[0] in ("pandas", "pyarrow")
 
 
 def require_source_fits_memory(source: Source) -> None:
@@ -307,14 +363,15 @@ def _require_narrow_decimals(table: Any) -> None:
 
 
 def _scan_csv_files(files: FileSet, source: Source) -> SourceScan:
-    dialects = [csv.sniff_csv(path, source.delimiter, source.quote, source.encoding) for path in files.paths]
+    dialects = list_dialects(files, source)
     parts = [
         csv.scan_csv(path, dialect, empty_is_missing=source.empty == "missing")
         for path, dialect in zip(files.paths, dialects, strict=True)
     ]
     schemas = [dict(part.collect_schema()) for part in parts]
     require_same_columns(files.paths, schemas)
-    return SourceScan(pl.concat(parts) if len(parts) > 1 else parts[0], list(dialects[0].header))
+    broken = tuple(dialect.broken for dialect in dialects if dialect.broken is not None)
+    return SourceScan(pl.concat(parts) if len(parts) > 1 else parts[0], list(dialects[0].header), broken)
 
 
 def _scan_typed_files(files: FileSet) -> pl.LazyFrame:

@@ -29,6 +29,7 @@ from reticent.catalogue.manifest_fields import COLUMN_ENTRY_FIELDS, MANIFEST_FIE
 from reticent.data.columns import LabelOptions, Role
 from reticent.data.hierarchy import Hierarchy
 from reticent.data.parsing import parse_dtype
+from reticent.data.text_formats import accept_formats, parse_format_type, require_rates
 from reticent.errors import HierarchyError, JobError
 from reticent.format import schema_checks
 from reticent.format.schema_checks import (
@@ -83,7 +84,8 @@ class ColumnEntry:
     bottom: Any = None
     top: Any = None
     round_to: Any = None
-    format: str | None = None
+    format: str | list[str] | None = None
+    rates: Mapping[str, Any] | None = None
     labels: Any = None
 
     @classmethod
@@ -98,6 +100,7 @@ class ColumnEntry:
         }
         entry = cls(**schema_checks.check_fields("a column", value, checks, list_required_fields(COLUMN_ENTRY_FIELDS)))
         _require_ends_fit_type(entry)
+        _require_reading_fits_type(entry)
         if entry.type == "ordinal" and entry.order is None:
             raise MisshapenValue("an ordered column has no order", inside=True)
         if entry.hierarchy is not None:
@@ -300,9 +303,7 @@ def _make_entry_checker(field: Field) -> schema_checks.Checker:
         return schema_checks.check_one_of(*map(str, field.choices))
     if field.kind == "integer":
         return _make_count_checker(field)
-    if field.kind == "record":
-        return schema_checks.make_checker(field)
-    return _ENTRY_CHECKS[field.kind]
+    return _ENTRY_CHECKS.get(field.kind) or schema_checks.make_checker(field)
 
 
 def _require_ends_fit_type(entry: ColumnEntry) -> None:
@@ -318,6 +319,17 @@ def _require_ends_fit_type(entry: ColumnEntry) -> None:
         raise MisshapenValue("a column is rounded to something that is no step", inside=True)
     if entry.order is not None and len(set(entry.order)) != len(entry.order):
         raise MisshapenValue("an order lists a value twice", inside=True)
+
+
+def _require_reading_fits_type(entry: ColumnEntry) -> None:
+    """Refuse several formats that no job can declare, and rates of a column without a number format."""
+    try:
+        if isinstance(entry.format, list):
+            parse_format_type(accept_formats(entry.format), None)
+        if entry.rates is not None:
+            require_rates(entry.rates, entry.format)
+    except JobError:
+        raise MisshapenValue("a column states formats that are none", inside=True) from None
 
 
 def _make_count_checker(field: Field) -> schema_checks.Checker:

@@ -498,6 +498,7 @@ def _check_matrix_field(field: Field, value: Any) -> Mapping[str, Any]:
 _FIELD_CHECKS: dict[str, Callable[[Field, Any], Any]] = {
     "number": _check_number_field,
     "whole": _check_number_field,
+    "float": _check_number_field,
     "flag": _check_flag_field,
     "text": _check_text_field,
     "line": _check_line_field,

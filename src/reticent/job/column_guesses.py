@@ -9,15 +9,17 @@ assumed: one column too many that is not published costs less than one too few.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
-from typing import cast
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
 
 import polars as pl
 
 from reticent.data import source as sources
 from reticent.data.columns import Column
 from reticent.data.odd_values import find_far_values
-from reticent.data.text_formats import NUMBER_FORMATS, build_parse_expression, count_units
+from reticent.data.text_formats import build_parse_expression
+from reticent.job.reading_guesses import describe_spellings, guess_amounts, guess_date_formats, guess_spellings
 
 KNOWN_NULL_VALUES = (
     "?", "NA", "N/A", "na", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None", "none", "-", ".",
@@ -55,13 +57,17 @@ class ColumnGuess:
     most: int  # rows that share a value
     marks: tuple[str, ...] = ()
     type: str | None = None
-    format: str | None = None
+    format: str | tuple[str, ...] | None = None
     unparsed_count: int = 0
     other: str | None = None
     free: bool = False
     codes: tuple[str, ...] = ()  # numbers that stand for "missing" by their looks, as they are written
     code_rows: int = 0  # that hold one of them
     far_rows: int = 0  # rows that hold another value that stretches the range
+    row_counts: pl.Series | None = None  # of each of the distinct values of a text column
+    rates: Mapping[str, Any] = field(default_factory=dict)
+    spellings: Mapping[str, str] = field(default_factory=dict)
+    reading: str = ""  # how values are written, where that is in several ways
 
     @property
     def distinct(self) -> int:
@@ -70,7 +76,10 @@ class ColumnGuess:
     @property
     def declared(self) -> Column:
         """The column as a draft would declare it, to read its values."""
-        return Column("quasi-identifying", self.type, format=None if self.unparsed_count else self.format)
+        if self.unparsed_count or self.format is None:
+            return Column("quasi-identifying", self.type)
+        ambiguous = "refuse" if isinstance(self.format, str) else "first"
+        return Column("quasi-identifying", self.type, format=self.format, rates=self.rates or None, ambiguous=ambiguous)
 
 
 def guess_column(column: pl.Series, *, typed: bool = False) -> ColumnGuess:
@@ -134,6 +143,7 @@ def _guess_from_counts(column: pl.Series, *, typed: bool) -> ColumnGuess:
         missing=guess.missing + int(marked["\x00rows"].sum()),
         most=cast("int", unmarked["\x00rows"].max() or 0),
         marks=tuple(marked[column.name].to_list()),
+        row_counts=unmarked["\x00rows"],
     )
     return _guess_text_type(guess, typed=typed) if guess.distinct else guess
 
@@ -194,12 +204,22 @@ def _guess_text_type(guess: ColumnGuess, *, typed: bool) -> ColumnGuess:
         return guess if typed else replace(guess, type="numeric")
     if _count_unparsed(values, "date", None) == 0:
         return replace(guess, type="date")
-    amounts = values.str.contains(_AMOUNT_PATTERN).any() and values.str.contains(r"^[^A-Za-z]*\d").all()
-    for format in NUMBER_FORMATS if amounts and len(count_units(values)) < 2 else ():
-        if _count_unparsed(values, None, format) == 0 and not values.str.contains(_PADDED_PATTERN).any():
-            return replace(guess, type="numeric", format=format)
+    are_amounts = values.str.contains(_AMOUNT_PATTERN).any() and values.str.contains(r"^[^A-Za-z]*\d").all()
+    if are_amounts and not values.str.contains(_PADDED_PATTERN).any():
+        amounts = guess_amounts(values, cast("pl.Series", guess.row_counts))
+        if amounts is not None:
+            return replace(
+                guess,
+                type="numeric",
+                format=amounts.format,
+                rates=amounts.rates,
+                reading=amounts.describe(),
+                missing=guess.missing + amounts.missing_rows,
+            )
     if values.str.contains(r"\d").mean() or 0:
         guess = _guess_date_format(guess)
+    if guess.type is None and guess.format is None:
+        guess = _guess_spellings(guess)
     words = cast("float", values.str.count_matches(r"\S+").mean() or 0.0)
     length = cast("float", values.str.len_chars().mean() or 0.0)
     several = guess.distinct >= _MIN_FREE_TEXT_VALUES and guess.type is None
@@ -223,13 +243,39 @@ def _guess_date_format(guess: ColumnGuess) -> ColumnGuess:
         if _count_unparsed(sample, None, format) <= (1 - _MIN_FITTING_SHARE) * len(sample)
     ]
     counts = {format: _count_unparsed(guess.values, None, format) for format in likely}
-    if not counts:
-        return guess
-    best = min(counts, key=lambda format: counts[format])
-    if counts[best] > (1 - _MIN_FITTING_SHARE) * guess.distinct:
+    best = min(counts, key=lambda format: counts[format]) if counts else ""
+    if not counts or counts[best]:
+        several = guess_date_formats(guess.values, cast("pl.Series", guess.row_counts), DATE_FORMATS)
+        if several is not None and several.unparsed_count <= counts.get(best, guess.distinct):
+            return replace(
+                guess,
+                type=None if several.unparsed_count else "date",
+                format=several.formats,
+                unparsed_count=several.unparsed_count,
+                reading=several.describe(),
+            )
+    if not counts or counts[best] > (1 - _MIN_FITTING_SHARE) * guess.distinct:
         return guess
     other = next((format for format in counts if format != best and counts[format] == counts[best]), None)
     return replace(guess, type=None if counts[best] else "date", format=best, unparsed_count=counts[best], other=other)
+
+
+def _guess_spellings(guess: ColumnGuess) -> ColumnGuess:
+    """Return the guess with a map of spellings that look like one value, and with the values that are left."""
+    rows = cast("pl.Series", guess.row_counts)
+    spellings = guess_spellings(guess.values, rows)
+    if not spellings:
+        return guess
+    replaced = pl.DataFrame({"value": guess.values.replace(spellings), "rows": rows})
+    counted = replaced.group_by("value", maintain_order=True).agg(pl.sum("rows"))
+    return replace(
+        guess,
+        values=counted["value"].alias(guess.name),
+        row_counts=counted["rows"],
+        most=cast("int", counted["rows"].max()),
+        spellings=spellings,
+        reading=describe_spellings(spellings, guess.values, rows),
+    )
 
 
 def _split_words(words: str) -> frozenset[str]:

@@ -4,8 +4,8 @@
 `ColumnProposal` for each: its role and the reason, what is risky about it, and what else a steward would declare.
 `Draft.to_toml` writes the commented job file.
 
-A draft shows column names and counts and never a value, except texts and codes that files use for "missing": it is
-passed around before anybody has thought about roles.
+A draft shows column names and counts and never a value, except texts and codes that files use for "missing", and
+spellings of few categories that look like one value (`map`): it is passed around before anybody has thought about roles.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import Any, cast
 import polars as pl
 
 from reticent.data import source as sources
+from reticent.data.broken_lines import BrokenLines, describe_set_aside
 from reticent.data.columns import Role, has_types
 from reticent.data.csv import require_header
 from reticent.data.hierarchy_proposal import (
@@ -27,6 +28,7 @@ from reticent.data.hierarchy_proposal import (
     name_hierarchy_file,
     propose_builder,
 )
+from reticent.data.rare_values import MAX_RARE_ROWS
 from reticent.data.source import Source
 from reticent.errors import SourceError, pluralize
 from reticent.job import job
@@ -130,6 +132,7 @@ class Draft:
     codes: tuple[str, ...] = ()  # numbers that look like "missing", and are no value of any other column
     shared: tuple[str, ...] = ()  # columns with such numbers that another column holds as values
     looked_at: int | None = None  # rows, where only a part of them was looked at
+    set_aside: tuple[str, ...] = ()  # sentences about broken lines that were not looked at
 
     def to_toml(self) -> str:
         """Write the job file, with comments."""
@@ -188,6 +191,7 @@ class Draft:
                     f"{name} = {job.format_toml_value(value)}"
                     + ("  # CONFIRM: the file is not UTF-8" if guessed else "")
                 )
+        lines += self._broken_lines()
         marks = dict.fromkeys((*(self.source.missing or self.marks), *self.codes))
         value = job.format_toml_value(list(marks))
         if self.source.missing and not self.codes:
@@ -202,6 +206,13 @@ class Draft:
                 "values: `missing` speaks of all columns, so write them as an empty field in that column."
             )
         return lines
+
+    def _broken_lines(self) -> list[str]:
+        """Write what becomes of broken lines, with their number."""
+        if self.source.broken == "refuse":
+            return []
+        comments = [comment for sentence in self.set_aside for comment in _wrap_comment(f"CONFIRM: {sentence}")]
+        return [f"broken = {job.format_toml_value(self.source.broken)}", *comments]
 
     def _columns(self) -> list[str]:
         declared = [
@@ -262,6 +273,7 @@ def draft_job(source: Source, max_rows: int = MAX_ROWS, batch_rows: int = BATCH_
 
     Of more than `max_rows` rows that many, evenly spread, are read; the draft notes it.
     """
+    source = replace(source, broken="set-aside")
     try:
         rows_read = _read_rows(source, max_rows, batch_rows)
         guessed = False
@@ -284,16 +296,22 @@ def draft_job(source: Source, max_rows: int = MAX_ROWS, batch_rows: int = BATCH_
     columns = propose_columns(guesses, rows_looked_at)
     published = [guess for guess, column in zip(guesses, columns, strict=True) if column.role is not Role.IDENTIFYING]
     codes = tuple(dict.fromkeys(code for guess in published for code in guess.codes))
-    return Draft(source, rows_read.rows, marks, columns, guessed, codes, tuple(shared), sampled)
+    set_aside = tuple(describe_set_aside(rows_read.broken, "whoever stands there was not looked at"))
+    source = source if set_aside else replace(source, broken="refuse")
+    return Draft(source, rows_read.rows, marks, columns, guessed, codes, tuple(shared), sampled, set_aside)
 
 
 @dataclass(frozen=True, eq=False)
 class DraftRows:
-    """The rows to look at, the number of rows of the source, and for columns that number persons the most rows of one person."""
+    """The rows to look at, the number of rows of the source, and for columns that number persons the most rows of one person.
+
+    `broken` are lines that were not looked at.
+    """
 
     frame: pl.DataFrame
     rows: int
     repeats: Mapping[str, int] = field(default_factory=dict)
+    broken: tuple[BrokenLines, ...] = ()
 
 
 def _propose_column(guess: ColumnGuess, rows: int) -> ColumnProposal:
@@ -354,10 +372,10 @@ def _read_rows(source: Source, max_rows: int, batch_rows: int) -> DraftRows:
     require_header(scan.names, scan.rows)
     rows = int(sources.collect_frame(scan.rows.select(pl.len()), "Counting the rows", "streaming").item())
     if rows > max_rows:
-        return _read_sample(scan.rows, rows, max_rows, batch_rows)
+        return replace(_read_sample(scan.rows, rows, max_rows, batch_rows), broken=scan.broken)
     sources.require_source_fits_memory(source)
     frame = sources.collect_frame(scan.rows, "Reading the table")
-    return DraftRows(frame, len(frame))
+    return DraftRows(frame, len(frame), broken=scan.broken)
 
 
 def _has_shared_code(column: ColumnGuess, guesses: Sequence[ColumnGuess]) -> bool:
@@ -384,8 +402,14 @@ def _make_proposal(guess: ColumnGuess, role: Role, why: str, risk: str = "") -> 
     if guess.format is not None and not guess.unparsed_count and role is not Role.IDENTIFYING:
         declared["format"] = guess.format
         declared.pop("type", None)
+        if guess.rates:
+            declared["rates"] = dict(guess.rates)
+    if guess.spellings and role is not Role.IDENTIFYING:
+        declared["map"] = dict(guess.spellings)
     if guess.missing:
         why += f"; {guess.missing:,} missing"
+    if guess.reading and role is not Role.IDENTIFYING:
+        why += f"; {guess.reading}"
     return ColumnProposal(
         guess.name,
         guess.distinct,
@@ -415,6 +439,12 @@ def _propose_private(guess: ColumnGuess, counts: str) -> ColumnProposal:
             declared={**proposal.declared, "missing": "category"},
             why=f'{proposal.why}, published as a category of their own; missing = "refuse" stops instead',
         )
+    if guess.type is None and guess.row_counts is not None:
+        is_rare = guess.row_counts <= MAX_RARE_ROWS
+        if is_rare.any():
+            rare = pluralize(int(is_rare.sum()), "value", "has", "have")
+            held = f"{rare} at most {MAX_RARE_ROWS} rows ({int(guess.row_counts.filter(is_rare).sum()):,} in all)"
+            proposal = replace(proposal, why=f"{proposal.why}; {held}, and `reticent check --show-values` names them")
     built, _ = propose_builder(guess.values, f"code {guess.name}") if guess.type is None else ({}, "")
     return replace(proposal, hierarchy=built) if built.get("build") == "prefixes" else proposal
 
@@ -456,7 +486,10 @@ def _describe_misfit(guess: ColumnGuess) -> str:
             f"; {rows} a number several ranges away from all others: a code for missing, or `top` and `bottom` bound it"
         )
     if guess.unparsed_count:
-        return f'; {guess.format} reads all but {guess.unparsed_count:,} of its distinct values: mend them, then format = "{guess.format}"'
+        formats = guess.format if isinstance(guess.format, str) else " and ".join(guess.format or ())
+        verb = "reads" if isinstance(guess.format, str) else "read"
+        declaration = job.format_toml_value(guess.format)
+        return f"; {formats} {verb} all but {guess.unparsed_count:,} of its distinct values: mend them, then format = {declaration}"
     return f'; every value reads as "{guess.other}" too' if guess.other else ""
 
 

@@ -20,8 +20,10 @@ from typing import TYPE_CHECKING, Any
 
 from reticent import catalogue, html_repr, registry, validation
 from reticent.catalogue import JOB_TABLES
+from reticent.catalogue.job_fields import SOURCE_FIELDS
 from reticent.data.columns import Column, parse_columns
-from reticent.data.source import Source
+from reticent.data.source import Source, with_spellings
+from reticent.data.spellings import collect_spellings
 from reticent.errors import JobError, suggest
 from reticent.job.description import About, resolve_about
 from reticent.models.promise import Promises
@@ -113,6 +115,7 @@ class Job:
     def __post_init__(self) -> None:
         object.__setattr__(self, "source", resolve_source(self.source))
         object.__setattr__(self, "columns", parse_columns(self.columns))
+        object.__setattr__(self, "source", with_spellings(self.source, collect_spellings(self.columns)))
         object.__setattr__(self, "promises", resolve_promises(self.promises))
         object.__setattr__(self, "prepare", resolve_stages(self.prepare))
         object.__setattr__(self, "method", resolve_method(self.method))
@@ -145,6 +148,7 @@ class Job:
         source: dict[str, Any] = {
             name: list(value) if isinstance(value, tuple) else value
             for name, value in _collect_set_fields(self.source).items()
+            if name in SOURCE_FIELDS
         }
         if "url" in source:
             source["url"] = redact(source["url"])
@@ -184,7 +188,7 @@ def resolve_source(source: Any) -> Source:
     if source is None:
         return Source()
     if isinstance(source, Mapping):
-        require_known_options(source, [field.name for field in fields(Source)], "The source")
+        require_known_options(source, list(SOURCE_FIELDS), "The source")
         return Source(**source)
     if not isinstance(source, str) and not hasattr(source, "__fspath__"):
         attempt = 'source = "data.csv"; a frame is given to rt.publish(job, frame=...).'

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from reticent import catalogue
-from reticent.errors import RequestError
+from reticent.errors import RequestError, pluralize
 from reticent.format.folder import translate_disk_errors
 from reticent.ledger import private_files
 from reticent.ledger.fingerprint import CountedRows
@@ -34,6 +34,7 @@ from reticent.ledger.witness import WITNESS
 if TYPE_CHECKING:
     from reticent.ledger.ledger import Ledger
 
+BROKEN_LINES_FILE = "broken-lines.csv"
 PAGES_FILE = "ledger-pages.jsonl"
 MAX_PAGES_BYTES = 1 << 26
 
@@ -57,7 +58,8 @@ class PublicationRecord:
 
     `rows` are the published rows as they were counted, for their fingerprint; `job` is the job as TOML; `promises` are
     the job's, as a job file has them; `notices` are sentences for the owner; `witness` is what an audit needs beside the
-    files, in plain, where the release's kind has one.
+    files, in plain, where the release's kind has one; `set_aside` is the number of broken lines of the source that were
+    set aside, and `broken_lines` has them as they are.
     """
 
     rows: CountedRows
@@ -67,6 +69,8 @@ class PublicationRecord:
     notices: tuple[str, ...]
     composition_check: EarlierReleaseCheck
     witness: bytes | None = None
+    set_aside: int = 0
+    broken_lines: bytes = b""
 
 
 def build_notes(
@@ -82,10 +86,17 @@ def build_notes(
         PLACE_FILE: encode_place(target),
         "audit.json": json.dumps(record.audit.to_dict(), indent=1) + "\n",
         "job.toml": record.job,
-        "README.md": render_owner_readme([*earlier, entry], record.notices, witnessed=encrypted_witness is not None),
+        "README.md": render_owner_readme(
+            [*earlier, entry],
+            record.notices,
+            witnessed=encrypted_witness is not None,
+            set_aside=record.set_aside,
+        ),
     }
     if encrypted_witness is not None:
         notes[WITNESS] = encrypted_witness
+    if record.broken_lines:
+        notes[BROKEN_LINES_FILE] = record.broken_lines
     return notes
 
 
@@ -127,7 +138,11 @@ def summarize_lost_promises(entries: Sequence[Mapping[str, Any]]) -> str | None:
 
 
 def render_owner_readme(
-    entries: Sequence[Mapping[str, Any]], notices: Sequence[str] = (), *, witnessed: bool = False
+    entries: Sequence[Mapping[str, Any]],
+    notices: Sequence[str] = (),
+    *,
+    witnessed: bool = False,
+    set_aside: int = 0,
 ) -> str:
     """Render the README of the owner's folder.
 
@@ -144,6 +159,12 @@ def render_owner_readme(
         parts += [
             "`witness.bin` says, encrypted by the ledger's secret, whose value is whose: `reticent audit --source` counts it to show",
             "that the groups are those of your people. Delete it when you delete the source.",
+        ]
+    if set_aside:
+        parts += [
+            f"`{BROKEN_LINES_FILE}` has the {pluralize(set_aside, 'broken line')} of the source, below its header and as "
+            "they are:",
+            "records of people who are not in the release. Delete it when you have mended them, or with the source.",
         ]
     if notices:
         parts += ["", "## To know", "", *(f"- {notice}" for notice in notices)]

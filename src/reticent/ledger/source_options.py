@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from reticent.catalogue.job_fields import SOURCE_FIELDS
 from reticent.data.columns import Column
-from reticent.data.source import Source
+from reticent.data.source import Source, TextRows, collect_frame, scan_source, with_spellings
+from reticent.data.spellings import Spellings, collect_spellings
 from reticent.errors import SourceError, pluralize
 from reticent.ledger.paths import list_notes_folders
 from reticent.redaction import is_address
@@ -28,8 +30,10 @@ def read_owner_source(release: Any) -> Source | None:
     if text is None:
         return None
     try:
-        given = tomllib.loads(text).get("source", {})
-        return Source(**{field.name: given[field.name] for field in fields(Source) if field.name in given})
+        job = tomllib.loads(text)
+        given = job.get("source", {})
+        options = {name: given[name] for name in SOURCE_FIELDS if name in given}
+        return with_spellings(Source(**options), collect_spellings(job.get("columns", {})))
     except (tomllib.TOMLDecodeError, AttributeError, SourceError, TypeError):
         return None  # a damaged note is ignored
 
@@ -70,11 +74,13 @@ def resolve_source(
     """
     options = dict(options or {})
     if isinstance(given, Source):
-        return replace(given, **options, missing=tuple(dict.fromkeys((*given.missing, *missing)))), None
-    base = job.source if job is not None else read_owner_source(release) or Source()
+        spellings = given.spellings or _read_base_source(release, job).spellings
+        marks = tuple(dict.fromkeys((*given.missing, *missing)))
+        return with_spellings(replace(given, **options, missing=marks), spellings), None
+    base = _read_base_source(release, job)
     options["missing"] = tuple(dict.fromkeys((*base.missing, *missing)))
     if not isinstance(given, str | Path):
-        return Source(missing=options["missing"]), given
+        return Source(missing=options["missing"]), _replace_spellings_of_frame(given, base.spellings)
     if is_address(str(given)) and not Path(given).exists():
         selection = {"table": options.pop("table", None), "query": options.pop("query", None)}
         if not any(selection.values()):
@@ -87,12 +93,27 @@ def describe_source_options(source: Source) -> str:
     """List the non-default reading options of a source; empty if there are none."""
     texts = [
         f"{name} {getattr(source, name)!r}"
-        for name in ("delimiter", "encoding", "quote", "empty")
+        for name in ("delimiter", "encoding", "quote", "empty", "broken")
         if getattr(source, name) != Source.__dataclass_fields__[name].default
     ]
+    if source.spellings:
+        texts.append(f"spellings of {pluralize(len(source.spellings), 'column')} replaced")
     if source.missing:
         texts.append(f"{pluralize(len(source.missing), 'text', 'means', 'mean')} missing")
     return ", ".join(texts)
+
+
+def _replace_spellings_of_frame(frame: Any, spellings: Spellings) -> Any:
+    """Return a frame with the spellings of its columns replaced; callers then need no more than its missing texts."""
+    if not spellings:
+        return frame
+    replaced = collect_frame(scan_source(with_spellings(Source(), spellings), frame), "Reading the frame")
+    return TextRows(replaced) if isinstance(frame, TextRows) else replaced
+
+
+def _read_base_source(release: Any, job: Any) -> Source:
+    """Return the source of a job, of the owner's job of a release, or one that declares nothing."""
+    return job.source if job is not None else read_owner_source(release) or Source()
 
 
 def _read_owner_job(folder: Any) -> str | None:

@@ -419,9 +419,14 @@ def _format_bound(end: int | float | str, domain: Domain) -> int | float | str:
     return end[:10] if domain.dtype == "Date" else datetime.fromisoformat(end).isoformat()
 
 
-def _build_format_entry(column: Column) -> dict[str, str]:
+def _build_format_entry(column: Column) -> dict[str, Any]:
     """Build the entry of how the source writes the column, so that a comparison with the release reads the source alike."""
-    return {} if column.format is None else {"format": column.format}
+    entry: dict[str, Any] = {}
+    if column.format is not None:
+        entry["format"] = column.format if isinstance(column.format, str) else list(column.format)
+    if column.rates is not None:
+        entry["rates"] = dict(column.rates)
+    return entry
 
 
 def _list_domain_ends(domain: RangeDomain | BandDomain) -> list[Any]:

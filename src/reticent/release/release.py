@@ -114,6 +114,11 @@ class Release:
         return () if self._publication is None else self._publication.notices
 
     @property
+    def set_aside(self) -> int:
+        """The number of broken lines of the source that were set aside; 0 for a release that was opened."""
+        return 0 if self._publication is None else self._publication.set_aside
+
+    @property
     def digest(self) -> str:
         return bundle.compute_digest(self.folder)
 

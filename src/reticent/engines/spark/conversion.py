@@ -21,6 +21,7 @@ import polars as pl
 from reticent.data.columns import Column
 from reticent.data.passthrough import round_passthrough
 from reticent.data.source import is_text, replace_null_values
+from reticent.data.spellings import Spellings, replace_spellings
 
 _WIDER_TYPES: dict[Any, pl.DataType] = {
     pl.UInt8: pl.Int16(),
@@ -110,6 +111,7 @@ class BatchReader:
     missing: tuple[str, ...] = ()
     read: Mapping[str, pl.DataFrame] = field(default_factory=dict)  # of two columns, "raw" and "read"
     columns: Mapping[str, Column] = field(default_factory=dict)  # those that are rounded
+    spellings: Spellings = ()
 
     def select_columns(self, names: Iterable[str]) -> BatchReader:
         """Return the reader of some columns, in that order."""
@@ -123,11 +125,16 @@ class BatchReader:
 
     def read_frame(self, crossed: pl.DataFrame) -> pl.DataFrame:
         rows = decode_frame(crossed, self.schema)
+        if self.spellings:
+            rows = replace_spellings(rows.lazy(), rows.schema, self.spellings).collect()
         if self.missing:
             rows = replace_null_values(rows.lazy(), rows.schema, self.missing).collect()
         for name, value_map in self.read.items():
-            values = rows.select(raw=pl.col(name)).join(value_map, on="raw", how="left", maintain_order="left")["read"]
-            if values.null_count() != rows[name].null_count():  # a value that was not there when it was asked for
+            known = value_map.with_columns(is_known=pl.lit(True))
+            joined = rows.select(raw=pl.col(name)).join(known, on="raw", how="left", maintain_order="left")
+            values = joined["read"]
+            is_unknown = joined["raw"].is_not_null() & joined["is_known"].is_null()
+            if is_unknown.any():  # a value that was not there when it was asked for
                 from reticent.engines.cell_lookup import make_source_changed_error
 
                 raise make_source_changed_error()

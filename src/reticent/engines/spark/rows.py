@@ -19,6 +19,7 @@ from reticent.data import passthrough, text_formats
 from reticent.data.columns import Column
 from reticent.data.passthrough import ValueFrequencies
 from reticent.data.source import is_text
+from reticent.data.spellings import select_spellings
 from reticent.engines.engine import MULTIPLICITY, Frames, Schema
 from reticent.engines.spark import tasks
 from reticent.engines.spark.conversion import (
@@ -177,6 +178,12 @@ class SparkRows:
             raise ColumnError(
                 f"The column {by!r} has the type {kind}, by which Spark makes no batches.",
                 attempt="a column of texts, whole numbers or dates, or --engine stream.",
+            )
+        if by in select_spellings([by], self.reading.spellings):
+            raise ColumnError(
+                f"The column {by!r} has a map, and Spark makes no batches by such a column.",
+                why="Spark compares the values that the source has, not those that replace them.",
+                attempt="--engine stream, or leaving map out.",
             )
         selected = list(dict.fromkeys([by, *names]))
         frame, reading = self.select_columns(selected)

@@ -25,6 +25,7 @@ from reticent.data import source as sources
 from reticent.data.database import expand_environment
 from reticent.data.files import CSV_SUFFIXES, PARQUET_SUFFIXES, FileSet, resolve_files
 from reticent.data.source import Source, is_text
+from reticent.data.spellings import Spellings, replace_spellings
 from reticent.engines.cell_lookup import make_source_changed_error
 from reticent.engines.spark.conversion import (
     BatchReader,
@@ -73,7 +74,9 @@ def scan_rows(session: Any, source: Source, frame: Any, ship: bool) -> SparkRows
         spark_frame = spark_frame.select([unique[name] for name in types]).toDF(*number_columns(len(types)))
     repeated = Counter(name for name, _ in schema) - Counter(list(types))
     null_values = source.missing if frame is None or is_spark_frame else ()  # `scan_source` replaced those of others
-    return SparkRows(spark_frame, BatchReader(types, null_values), types, ship, tuple(repeated.elements()))
+    spellings = source.spellings if frame is None or is_spark_frame else ()
+    reader = _make_reader(types, null_values, spellings)
+    return SparkRows(spark_frame, reader, types, ship, tuple(repeated.elements()))
 
 
 def scan_parquet_files(session: Any, source: Source, files: FileSet, ship: bool) -> SparkRows:
@@ -88,9 +91,8 @@ def scan_parquet_files(session: Any, source: Source, files: FileSet, ship: bool)
     with translate_spark_errors("Opening the files"):
         frame = reader.parquet(*map(to_file_url, files.paths))
     types = {name: pl.String() if is_text(kind) else kind for name, kind in schema.items()}
-    return SparkRows(
-        _select_known(frame, list(schema)), BatchReader(types, source.missing), types, ship, unreadable=unreadable
-    )
+    reader = _make_reader(types, source.missing, source.spellings)
+    return SparkRows(_select_known(frame, list(schema)), reader, types, ship, unreadable=unreadable)
 
 
 def scan_csv_files(session: Any, source: Source, files: data_files.FileSet, ship: bool) -> SparkRows:
@@ -129,6 +131,12 @@ def read_csv_groups(
             for path in groups[number]:
                 for frame in _read_frames(replace(source, path=path), names, places):
                     yield from to_record_batches(encode_frame(frame))
+
+
+def _make_reader(types: Mapping[str, pl.DataType], null_values: tuple[str, ...], spellings: Spellings) -> BatchReader:
+    """Make the reader of a source's batches; a map of a column that is no text is refused here, before a task runs."""
+    replace_spellings(pl.LazyFrame(schema=dict(types)), types, spellings)
+    return BatchReader(types, null_values, spellings=spellings)
 
 
 def _number_frame_columns(frame: Any) -> tuple[Any, ColumnTypes]:
