@@ -465,7 +465,7 @@ def _summarize_plan(candidate: Candidate, planned: PlannedCells) -> PlanSummary:
     _, writer = planned
     figures = writer.summarize_plan(getattr(candidate.job.method, "weights", None))
     alone = count_lone_people(writer.recipe) if writer.generalizes else None
-    return PlanSummary(candidate.method, True, withheld=writer.recipe.withheld, alone=alone, **figures)
+    return PlanSummary(candidate.method, True, withheld=writer.recipe.all_withheld, alone=alone, **figures)
 
 
 SUMMARY: Metric[PlannedCells] = Metric("summary", _summarize_plan)

@@ -116,7 +116,8 @@ def explain_loss(
     by_column: dict[str, float] = {}
     if recipe is not None:
         sizes = recipe.as_groups().sizes
-        losses = (sizes @ compute_column_losses(recipe) + recipe.withheld) / max(int(sizes.sum()) + recipe.withheld, 1)
+        withheld = recipe.all_withheld
+        losses = (sizes @ compute_column_losses(recipe) + withheld) / max(int(sizes.sum()) + withheld, 1)
         by_column = {domain.name: float(loss) for domain, loss in zip(cells.quasi, losses, strict=True)}
     starred = tuple(name for name, loss in by_column.items() if loss >= STARRED_LOSS)
     rare = tuple(values for promise in promises if (values := _find_rare_values(cells, promise)) is not None)

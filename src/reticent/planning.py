@@ -86,7 +86,7 @@ class Plan:
     @property
     def withheld(self) -> int:
         """The number of rows that would not be published."""
-        return self.recipe.withheld
+        return self.recipe.all_withheld
 
     @cached_property
     def sizes(self) -> np.ndarray:
@@ -117,7 +117,7 @@ class Plan:
     def loss_by_column(self) -> dict[str, float]:
         """The mean information loss in each quasi-identifier (Cao & Karras 2012, equations 2 and 3); a withheld row counts 1."""
         self.require_labels()
-        rows = self.cells.rows
+        rows = self.cells.source_rows
         each = self.sizes @ compute_label_losses(self.recipe)
         names = [domain.name for domain in self.cells.quasi]
         return {name: (float(lost) + self.withheld) / rows for name, lost in zip(names, each, strict=True)}

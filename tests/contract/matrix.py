@@ -286,6 +286,21 @@ FEATURES = [
     published("missing quasi-identifiers", method_promise_pairs.lose_quasi, words=("missing",)),
     published("missing sensitive values, a category", method_promise_pairs.lose_sensitive, words=("missing",)),
     published("missing sensitive values, not declared", method_promise_pairs.lose_sensitive_unsaid, words=("missing",)),
+    published(
+        'missing quasi-identifiers, withheld (missing = "withhold")',
+        method_promise_pairs.withhold_quasi,
+        words=("missing",),
+    ),
+    published(
+        'missing sensitive values, withheld (missing = "withhold")',
+        method_promise_pairs.withhold_sensitive,
+        words=("missing",),
+    ),
+    published(
+        'surplus rows of a person, withheld (beyond = "withhold")',
+        method_promise_pairs.withhold_surplus,
+        words=("beyond",),
+    ),
     published("withheld rows (suppress_at_most)", method_promise_pairs.withhold, words=("suppress_at_most",)),
     published("labels snapped", method_promise_pairs.snap, words=("labels",)),
     published("labels padded", method_promise_pairs.pad, words=("labels",)),

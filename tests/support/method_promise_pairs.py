@@ -171,6 +171,31 @@ def lose_sensitive_unsaid(draft: Draft) -> None:
     draft.columns[name] = replace(draft.columns[name], missing="refuse")
 
 
+def withhold_quasi(draft: Draft) -> None:
+    """Every tenth age and every seventh city is missing, and such rows are withheld."""
+    lose_quasi(draft)
+    from dataclasses import replace
+
+    for name in ("age", "city"):
+        draft.columns[name] = replace(draft.columns[name], missing="withhold")
+
+
+def withhold_sensitive(draft: Draft) -> None:
+    """Some sensitive values are missing, and such rows are withheld."""
+    lose_sensitive(draft)
+    from dataclasses import replace
+
+    name = draft.pair.sensitive
+    draft.columns[name] = replace(draft.columns[name], missing="withhold")
+
+
+def withhold_surplus(draft: Draft) -> None:
+    """Every twelfth person has two rows, of which one is withheld; the others have one."""
+    names = [f"{contract_examples.CANARY}-name-{row - (row % 12 == 7):04d}" for row in range(len(draft.frame))]
+    draft.frame = draft.frame.with_columns(name=pl.Series(names))
+    draft.columns["name"] = rt.identifying(rows_per_person=1, beyond="withhold")
+
+
 def withhold(draft: Draft) -> None:
     """One row in ten may be withheld."""
     draft.output["suppress_at_most"] = 0.1

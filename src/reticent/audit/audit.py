@@ -17,6 +17,7 @@ import numpy as np
 import polars as pl
 
 from reticent import validation
+from reticent.audit.early_withholding import check_missing_rows, check_row_limits, select_complete_rows
 from reticent.audit.groups import Evidence, Perturbation, SourceRows
 from reticent.audit.kind import (
     RecomputedRelease,
@@ -38,7 +39,7 @@ from reticent.data.columns import Column, Role, parse_columns
 from reticent.data.odd_values import describe_variants
 from reticent.data.source import collect_frame, scan_source
 from reticent.errors import BundleDamaged, JobError
-from reticent.ledger.source_options import describe_source_options, resolve_source
+from reticent.ledger.source_options import describe_source_options, find_person_columns, resolve_source
 from reticent.validation import is_job, mapping, names, null_values, optional, path_or_table, text, validate_arguments
 
 SourceTable = pl.DataFrame | pl.LazyFrame
@@ -49,13 +50,14 @@ class AuditContext:
     """What `publish` hands to the audit beside the files: a population, the source as it was counted, and true values.
 
     `source` holds distinct rows with how many `times` each occurs; `published` counts, for a sensitive column, the
-    published people who have each value.
+    published people who have each value. `naming` are the columns of a source that name the person of a row.
     """
 
     population: Any = None
     source: pl.DataFrame | None = None
     times: np.ndarray | None = None
     published: Callable[[str], Mapping[str, int]] | None = None
+    naming: Sequence[str] = ()
 
 
 @validate_arguments(
@@ -108,7 +110,8 @@ def audit(
     reading_options = ""
     if source is not None:
         rows, reading_options = _read_source_rows(release, source, job, missing)
-    context = AuditContext(_read_population(release, population, job, missing))
+    naming = () if rows is None else find_person_columns(release, None if job is None else job.columns)
+    context = AuditContext(_read_population(release, population, job, missing), naming=naming)
     result = _audit_subject(infer_withheld_rows(subject, rows), rows, context, missing)
     if reading_options:
         note = f"The source was read as it was published: {reading_options}."
@@ -205,15 +208,31 @@ def _audit_subject(
     utility = dict(recount.utility)
     provenance = None
     if source is not None:
-        comparison = compare_with_source(recount, source)
+        all_rows = compare_with_source(recount, source)
+        comparison = all_rows
+        complete_rows = source
+        if subject.complete:
+            complete_rows = select_complete_rows(source, subject.complete)
+            comparison = compare_with_source(recount, complete_rows)
+        set_aside = all_rows.rows - comparison.rows
         matching = auditor.match(recount, comparison)
-        matching = replace(matching, findings=(*matching.findings, *check_stated_withholding(recount, comparison)))
-        provenance = trace_provenance(recount, matching, comparison)
+        findings = (
+            *matching.findings,
+            *check_stated_withholding(recount, comparison),
+            *check_missing_rows(recount, set_aside),
+            *check_row_limits(recount, complete_rows, context.naming),
+        )
+        matching = replace(
+            matching,
+            findings=findings,
+            missing=None if matching.missing is None else matching.missing + set_aside,
+        )
+        provenance = trace_provenance(recount, matching, all_rows)
         evidence = _add_source_evidence(evidence, subject, matching, comparison)
         if recount.labelled:
             utility["entropy"] = None
             if not provenance.uncovered:
-                utility["entropy"] = compute_source_entropy(recount, matching.axes or (), comparison.rows)
+                utility["entropy"] = compute_source_entropy(recount, matching.axes or (), all_rows.rows)
     with translate_read_errors(subject, staged=staged):
         verdicts = _judge_promises(subject, evidence)
     risk = None
@@ -279,7 +298,7 @@ def _collect_evidence(recount: RecomputedRelease, people: np.ndarray | None, con
         class_sizes=recount.class_sizes,
         sizes=recount.sizes,
         sensitive=recount.sensitive,
-        withheld=subject.withheld,
+        withheld=subject.withheld_later,
         stages=subject.stages,
         rows_per_person=subject.rows_per_person,
         population=people,

@@ -221,7 +221,7 @@ def judge_partition(frames: Iterable[pl.DataFrame], subject: Subject, totals: Se
         class_sizes=groups.sizes,
         sizes=groups.sizes,
         sensitive=sensitive,
-        withheld=subject.withheld,
+        withheld=subject.withheld_later,
         stages=subject.stages,
         rows_per_person=subject.rows_per_person,
         columns=subject.columns,

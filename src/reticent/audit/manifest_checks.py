@@ -85,13 +85,17 @@ def require_described_columns(recount: RecomputedRelease, *, bytes: bool) -> Non
     if subject.manifest is None or subject.path is None:
         return
     labels = recount.labelled or recount.sampling is not None
+    if subject.withheld_missing and not subject.complete:
+        raise BundleDamaged(
+            "The manifest states rows withheld for a missing value, and no column of which such rows are withheld."
+        )
     for entry in subject.quasi:
         fault = _find_quasi_fault(entry, recount.frame[entry.name].unique(), labels)
         if fault:
             raise _make_description_error(entry, fault)
     tables = (recount.frame, *recount.other_tables.values())
     for entry in subject.find_columns_with_role(Role.SENSITIVE):
-        if entry.missing == "refuse" and any(
+        if entry.missing in ("refuse", "withhold") and any(
             table[entry.name].null_count() for table in tables if entry.name in table.columns
         ):
             raise _make_description_error(entry, "values are missing in a column that the manifest says is complete")
@@ -132,6 +136,8 @@ def _normalize_parameters(parameters: Any) -> dict[str, Any]:
 def _find_column_disagreements(entry: ColumnEntry, column: Any, subject: Subject) -> list[str]:
     """List how a column of the manifest differs from what the job declares about it."""
     disagreements = []
+    if (column.missing == "withhold") != (entry.missing == "withhold"):
+        disagreements.append(f"rows without a value in {entry.name!r} are withheld in one of release and job alone")
     if column.format != entry.format:
         disagreements.append(f"column {entry.name!r} is read by another format than in the job")
     has_wider_labels = column.labels is not None and column.labels.style in ("snapped", "padded")
@@ -159,6 +165,8 @@ def _find_quasi_fault(entry: ColumnEntry, distinct: pl.Series, labels: bool) -> 
     Compared are whether values are missing and, of categories without a hierarchy, the list of values.
     """
     has_missing = bool(distinct.null_count())
+    if has_missing and entry.missing == "withhold":
+        return "rows without a value are said to be withheld, and one is published"
     if entry.null and not has_missing:
         return "it says that values are missing and none is"
     if has_missing and not entry.null:

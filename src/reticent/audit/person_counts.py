@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from reticent.audit.groups import number_values, pack_columns
+from reticent.audit.groups import NumberedColumn, number_values, pack_columns
 from reticent.audit.kind import RecomputedRelease
 from reticent.audit.row_matching import LabelAxis, cover_labels
 from reticent.audit.source_comparison import read_as_stated, read_source
 from reticent.data.label_grammar import format_value_label
 from reticent.errors import ColumnError, pluralize, quote_list
-from reticent.labels.cover import CoveredRegions, join_boxes
+from reticent.labels.cover import CoveredRegions, LabelCover, join_boxes
 from reticent.utility.loss import compute_entropy_bits
 
 MAX_PAIRS = 20_000_000
@@ -45,14 +45,9 @@ def count_population(
             f"The population table lacks {pluralize(len(absent), 'quasi-identifying column')}: {quote_list(absent)}.",
             attempt="a table with the same columns.",
         )
-    covers = []
-    codes = []
-    for entry in subject.quasi:
-        covered, values = cover_labels(
-            entry, _list_labels(recount, entry.name), number_values(people[entry.name]), foreign=subject.foreign
-        )
-        covers.append(covered)
-        codes.append(values)
+    people, is_complete = _drop_incomplete_people(people, [name for name in names if name in subject.complete])
+    naming = [person[is_complete] for person in naming]
+    covers, codes = _cover_rows(recount, people)
     if naming:
         rows = np.column_stack([column.codes for column in codes])
         regions = join_boxes(covers, recount.groups.labels, rows)
@@ -63,6 +58,33 @@ def count_population(
     row[of_row] = np.arange(len(people))
     points = np.column_stack([column.codes[row] for column in codes])
     return join_boxes(covers, recount.groups.labels, points).total(count.astype(np.int64), len(recount.groups))
+
+
+def join_labels(recount: RecomputedRelease, rows: pl.DataFrame) -> CoveredRegions:
+    """Join the labels of the published groups with rows of a table that was read as the manifest states."""
+    covers, codes = _cover_rows(recount, rows)
+    return join_boxes(covers, recount.groups.labels, np.column_stack([column.codes for column in codes]))
+
+
+def count_surplus_under(regions: CoveredRegions, person: np.ndarray, boxes: int, limit: int) -> np.ndarray:
+    """Count, under each box, the rows beyond `limit` of each person, where every point is a row of one `person`.
+
+    A person with `limit` rows or fewer has none beyond them anywhere, and is not looked at.
+    """
+    surplus_under = np.zeros(boxes, np.int64)
+    is_crowded = np.bincount(person)[person] > limit
+    persons = int(person.max(initial=0)) + 1
+    for chosen in _split_regions(regions):
+        point, box = CoveredRegions(
+            regions.order, regions.box[chosen], regions.start[chosen], regions.stop[chosen]
+        ).pairs()
+        looked_at = is_crowded[point]
+        pairs, rows = np.unique(
+            box[looked_at].astype(np.int64) * persons + person[point[looked_at]], return_counts=True
+        )
+        surplus = np.maximum(rows - limit, 0)
+        surplus_under += np.bincount(pairs // persons, weights=surplus, minlength=boxes).astype(np.int64)
+    return surplus_under
 
 
 def compute_source_entropy(recount: RecomputedRelease, axes: Sequence[LabelAxis], rows: int) -> float:
@@ -124,6 +146,29 @@ def count_persons_under(regions: CoveredRegions, person: np.ndarray, boxes: int)
         distinct = np.unique(box.astype(np.int64) * persons + person[point])
         persons_under += np.bincount(distinct // persons, minlength=boxes)
     return persons_under
+
+
+def _drop_incomplete_people(people: pl.DataFrame, names: Sequence[str]) -> tuple[pl.DataFrame, np.ndarray]:
+    """Drop people without a value where the release withholds such rows: nobody in it can be one of them."""
+    is_complete = np.ones(len(people), bool)
+    for name in names:
+        values = people[name]
+        is_missing = values.is_null() | values.is_nan() if values.dtype.is_float() else values.is_null()
+        is_complete &= ~is_missing.fill_null(True).to_numpy()
+    return people.filter(pl.Series(is_complete)), is_complete
+
+
+def _cover_rows(recount: RecomputedRelease, rows: pl.DataFrame) -> tuple[list[LabelCover], list[NumberedColumn]]:
+    """Return, for each quasi-identifier, the codes under its labels and the rows in these codes."""
+    covers = []
+    codes = []
+    for entry in recount.subject.quasi:
+        covered, values = cover_labels(
+            entry, _list_labels(recount, entry.name), number_values(rows[entry.name]), foreign=recount.subject.foreign
+        )
+        covers.append(covered)
+        codes.append(values)
+    return covers, codes
 
 
 def _list_labels(recount: RecomputedRelease, name: str) -> pl.Series:

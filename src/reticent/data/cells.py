@@ -37,6 +37,7 @@ from reticent.data.columns import (
     is_numeric_range,
     require_ordered,
 )
+from reticent.data.declared_withholding import NONE_WITHHELD, EarlyWithholding
 from reticent.data.domain import (
     Domain,
     RangeDomain,
@@ -75,6 +76,7 @@ class Cells:
     counts: np.ndarray  # (cells,) int64
     joint: int = -1  # index of the combined sensitive column, -1 if there is none
     rows_per_person: int = 1  # the most rows one person has, as declared and verified
+    withheld_before: EarlyWithholding = NONE_WITHHELD  # rows of the source that are in no cell
 
     def __len__(self) -> int:
         return len(self.counts)
@@ -82,6 +84,11 @@ class Cells:
     @cached_property
     def rows(self) -> int:
         return int(self.counts.sum())
+
+    @property
+    def source_rows(self) -> int:
+        """The number of rows of the source: those of cells, and those withheld before."""
+        return self.rows + self.withheld_before.total
 
     @cached_property
     def point(self) -> np.ndarray:
@@ -354,12 +361,14 @@ def _code_column(
     name: str, column: Column, series: pl.Series, raw: pl.Series, counts: np.ndarray, tree: Hierarchy | None
 ) -> Coding:
     null = series.null_count() > 0
+    if null and column.missing == "withhold":
+        raise InternalError(f"Rows without a value in {name!r} were to be withheld, and were counted.")
     if null and column.role is Role.SENSITIVE and column.missing == "refuse":
         rows = int(counts[series.is_null().to_numpy()].sum())
         raise ColumnError(
             f"The sensitive column {name!r} is missing in {pluralize(rows, 'row')}.",
             why="A missing value would be published as if it were harmless.",
-            attempt='missing = "category" for this column, or withhold these rows.',
+            attempt='missing = "category" for this column, or missing = "withhold", which withholds these rows.',
         )
     kind = column.type or (guess_type(raw) if tree is None else getattr(tree, "kind", "categorical"))
     if tree is not None and (kind == "numeric" or (kind == "date" and not _is_from_steward(tree))):

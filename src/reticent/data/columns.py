@@ -211,12 +211,14 @@ class Role(StrEnum):
 
 
 PUBLISHED_ROLES = (Role.QUASI, Role.SENSITIVE, Role.INSENSITIVE)
-_ROLE_OF_OPTION = {
-    name: Role(field.roles[0])
+RECODING_OPTIONS = ("top", "bottom", "round_to")
+"""Options that publish other values than the column's own; silently ignored they would publish too much."""
+_ROLES_OF_OPTION = {
+    name: tuple(map(Role, field.roles))
     for name, field in COLUMN_FIELDS.items()
-    if len(field.roles) == 1 and field.kind != "flag"
+    if (len(field.roles) == 1 and field.kind != "flag" and field.default is None) or name in RECODING_OPTIONS
 }
-"""The role of each option that other roles refuse; what several roles have, and a flag, is ignored by the others."""
+"""The roles of each option that other roles refuse; what several roles have, and a flag, is ignored by the others."""
 
 
 @document_parameters(JOB_TABLES["column"])
@@ -237,6 +239,7 @@ class Column:
     rows_per_person: int | None = None
     format: str | None = None
     labels: Any = None  # a `LabelOptions`, or None: as the type of the column has it
+    beyond: str = "refuse"
 
     if TYPE_CHECKING:  # what may be given; the fields are what is kept
 
@@ -255,6 +258,7 @@ class Column:
             rows_per_person: int | None = None,
             format: str | None = None,
             labels: Any = None,
+            beyond: str = "refuse",
         ) -> None: ...
 
     def __post_init__(self) -> None:
@@ -263,7 +267,8 @@ class Column:
         self._accept("hierarchy", "type")
         if self.format is not None:
             object.__setattr__(self, "type", parse_format_type(self.format, self.type))
-        self._accept("missing")
+        self._accept("missing", "beyond")
+        self._check_withholding()
         self._check_order()
         if self.domain is not None:
             parse = parse_values if self.role is Role.SENSITIVE else parse_domain
@@ -273,6 +278,10 @@ class Column:
         if self.labels is not None:
             object.__setattr__(self, "labels", LabelOptions.parse(self.labels))
         self._accept("round_to", "rows_per_person")
+        if self.round_to is not None and self.type not in (None, "numeric"):
+            raise JobError(
+                f"A column of type {self.type!r} is not rounded.", attempt='type = "numeric", or leaving round_to out.'
+            )
 
     def _accept(self, *options: str) -> None:
         """Check options that are set by their fields, and store them as they are computed with."""
@@ -291,12 +300,32 @@ class Column:
         if self.type == "ordinal" and not self.order:
             raise JobError("An ordinal column needs its values in order.", attempt=field.attempt)
 
+    def _check_withholding(self) -> None:
+        """Refuse withholding that nothing would do, or that would be ignored."""
+        if self.missing == "withhold" and self.role not in (Role.QUASI, Role.SENSITIVE):
+            raise JobError(
+                'missing = "withhold" is for quasi-identifying and sensitive columns.',
+                why=f"A null of an {self.role.value} column groups nobody and is no value that a promise protects.",
+                attempt="leaving it out.",
+            )
+        if self.beyond == "withhold" and self.role is not Role.IDENTIFYING:
+            raise _make_option_error("beyond", (Role.IDENTIFYING,))
+        if self.beyond == "withhold" and self.rows_per_person is None:
+            raise JobError(
+                'beyond = "withhold" needs rows_per_person: the most rows that one person keeps.',
+                attempt='rows_per_person = 4, beyond = "withhold".',
+            )
+
     def _require_options_of_role(self) -> None:
-        for option, role in _ROLE_OF_OPTION.items():
-            if getattr(self, option) is not None and self.role is not role:
-                raise JobError(
-                    f"{option} is for {role.value} columns.", attempt=f"role = {role.value!r}, or leaving it out."
-                )
+        if self.role is Role.QUASI and self.round_to is not None:
+            raise JobError(
+                "round_to is for sensitive and insensitive columns.",
+                why="A quasi-identifying column is published as ranges, whose ends are rounded instead.",
+                attempt=f'labels = {{ style = "snapped", step = {self.round_to} }}, or leaving round_to out.',
+            )
+        for option, roles in _ROLES_OF_OPTION.items():
+            if getattr(self, option) is not None and self.role not in roles:
+                raise _make_option_error(option, roles)
 
     def _check_bounds(self) -> None:
         self._accept("bottom", "top")
@@ -317,6 +346,20 @@ def parse_role(role: str) -> Role:
     raise JobError(field.refusal.replace("{text}", repr(role)), attempt=suggest(name, map(str, field.choices)))
 
 
+def _format_roles(roles: Sequence[Role]) -> str:
+    """List roles in words: identifying; sensitive and insensitive."""
+    *others, last = [role.value for role in roles]
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def _make_option_error(option: str, roles: Sequence[Role]) -> JobError:
+    """Make the error for an option that the column's role does not have."""
+    return JobError(
+        f"{option} is for {_format_roles(roles)} columns.",
+        attempt=f"role = {roles[0].value!r}, or leaving it out.",
+    )
+
+
 def _are_ordered(bottom: Any, top: Any) -> bool:
     """Tell whether both bounds are numbers or both dates, and the bottom is not above the top."""
     return isinstance(bottom, str) == isinstance(top, str) and bottom <= top
@@ -333,8 +376,9 @@ def _require_known_options(role: Role) -> Callable[[Callable[Options, Column]], 
             if args:
                 raise JobError(f"{make.__name__}() takes its options by name.", attempt=f"{option_names[0]}=...")
             for name in options:
-                if name in _ROLE_OF_OPTION and _ROLE_OF_OPTION[name] is not role:
-                    raise JobError(f"{name} is for {_ROLE_OF_OPTION[name].value} columns.", attempt="leaving it out.")
+                if name in _ROLES_OF_OPTION and role not in _ROLES_OF_OPTION[name]:
+                    roles = _format_roles(_ROLES_OF_OPTION[name])
+                    raise JobError(f"{name} is for {roles} columns.", attempt="leaving it out.")
                 if name not in option_names:
                     raise JobError(
                         f"{role.value} columns have no option {name!r}.", attempt=suggest(name, option_names)
@@ -394,12 +438,13 @@ class LabelOptions:
 
 
 @_require_known_options(Role.IDENTIFYING)
-def identifying(*, rows_per_person: int | None = None) -> Column:
+def identifying(*, rows_per_person: int | None = None, beyond: str = "refuse") -> Column:
     """Declare a column that is never published.
 
-    `rows_per_person`, the most rows that one person has, lets k-anonymity count persons.
+    `rows_per_person`, the most rows that one person has, lets k-anonymity count persons. If a person has more, the
+    table is refused; with `beyond="withhold"` as many rows as are too many, drawn at random, are withheld.
     """
-    return Column(Role.IDENTIFYING, rows_per_person=rows_per_person)
+    return Column(Role.IDENTIFYING, rows_per_person=rows_per_person, beyond=beyond)
 
 
 @_require_known_options(Role.QUASI)
@@ -422,6 +467,7 @@ def quasi(
     `type="numeric"`; the other types are "ordinal", "categorical" and "date". `domain` is the least and the greatest
     value that can occur, `top` and `bottom` are bounds beyond which a value is published as the bound. `format` is
     how dates or numbers are written as text, `labels` how groups print ("tight", "snapped", "padded", ...).
+    `missing="withhold"` withholds rows without a value instead of grouping them with others.
     """
     if flag(numeric, "numeric") and type not in (None, "numeric"):
         raise JobError(f"numeric=True and type={type!r} contradict each other.", attempt="one of them.")
@@ -437,26 +483,40 @@ def sensitive(
     hierarchy: Any = None,
     order: Sequence[Any] | None = None,
     domain: Sequence[Any] | None = None,
+    top: Any = None,
+    bottom: Any = None,
+    round_to: Any = None,
     missing: str = "refuse",
     format: str | None = None,
 ) -> Column:
     """Declare a column that the promise protects.
 
-    `missing="category"` publishes a null as a value of its own instead of refusing it. `domain` is what the column
-    can hold, independently of the people in the table: the least and the greatest number, or a list of values.
+    `missing="category"` publishes a null as a value of its own instead of refusing it, `missing="withhold"` withholds
+    its row. `domain` is what the column can hold, independently of the people in the table: the least and the
+    greatest number, or a list of values. Numbers may be rounded (`round_to`) and then bounded (`top`, `bottom`), dates
+    bounded; everything else, promises included, is about the values that result.
     """
-    return Column(Role.SENSITIVE, type, hierarchy, order, domain, missing, format=format)
+    recoding = {"top": top, "bottom": bottom, "round_to": round_to}
+    return Column(Role.SENSITIVE, type, hierarchy, order, domain, missing, **recoding, format=format)
 
 
 @_require_known_options(Role.INSENSITIVE)
 def insensitive(
-    *, type: str | None = None, round_to: Any = None, acknowledge: bool = False, format: str | None = None
+    *,
+    type: str | None = None,
+    top: Any = None,
+    bottom: Any = None,
+    round_to: Any = None,
+    acknowledge: bool = False,
+    format: str | None = None,
 ) -> Column:
     """Declare a column that is published beside the record it came with.
 
-    A number may be rounded (`round_to`), a near-unique column `acknowledge`d.
+    A number may be rounded (`round_to`) and bounded (`top`, `bottom`), a date bounded, a near-unique column
+    `acknowledge`d.
     """
-    return Column(Role.INSENSITIVE, type, round_to=round_to, acknowledge=acknowledge, format=format)
+    recoding = {"top": top, "bottom": bottom, "round_to": round_to}
+    return Column(Role.INSENSITIVE, type, **recoding, acknowledge=acknowledge, format=format)
 
 
 def parse_columns(value: Any, name: str = "columns") -> dict[str, Column]:

@@ -184,9 +184,10 @@ def compute_label_loss(recipe: Recipe, weights: Mapping[str, Any] | None = None)
     """Compute the mean loss over all rows, a withheld one counting 1: AIL (equation 5)."""
     sizes = recipe.as_groups().sizes
     lost = (
-        float(sizes @ (compute_label_losses(recipe) @ compute_weight_shares(recipe.cells, weights))) + recipe.withheld
+        float(sizes @ (compute_label_losses(recipe) @ compute_weight_shares(recipe.cells, weights)))
+        + recipe.all_withheld
     )
-    return lost / max(recipe.cells.rows, 1)
+    return lost / max(recipe.cells.source_rows, 1)
 
 
 def describe_wider_labels(recipe: Recipe, weights: Mapping[str, Any] | None = None) -> list[str]:
@@ -196,7 +197,7 @@ def describe_wider_labels(recipe: Recipe, weights: Mapping[str, Any] | None = No
     """
     if not recipe.groups or not _count_widened(recipe.cells.quasi):
         return []
-    tight = compute_total_loss(recipe, weights) / max(recipe.cells.rows, 1)
+    tight = compute_total_loss(recipe, weights) / max(recipe.cells.source_rows, 1)
     printed = compute_label_loss(recipe, weights)
     return describe_label_cost(recipe.cells.quasi, tight, printed)
 
@@ -217,7 +218,8 @@ def describe_label_cost(quasi: Sequence[Domain], tight: float, printed: float) -
 def compute_total_loss(recipe: Recipe, weights: Mapping[str, Any] | None = None) -> float:
     sizes = recipe.as_groups().sizes
     return (
-        float(sizes @ (compute_column_losses(recipe) @ compute_weight_shares(recipe.cells, weights))) + recipe.withheld
+        float(sizes @ (compute_column_losses(recipe) @ compute_weight_shares(recipe.cells, weights)))
+        + recipe.all_withheld
     )
 
 
@@ -239,6 +241,8 @@ def build_quasi_entry(domain: Domain, published: list[str | None], column: Colum
     entry |= _build_format_entry(column)
     if None in published:
         entry["null"] = True
+    if column.missing == "withhold":
+        entry["missing"] = column.missing
     if labelling := getattr(domain, "label_options", None):
         entry["labels"] = labelling.to_plain()
     if isinstance(domain, RangeDomain):

@@ -42,6 +42,8 @@ class SampledWriter:
     generalizes: ClassVar[bool] = False  # withholding rows to lose less would depend on who is sensitive
     lists_values: ClassVar[bool] = True
     several_sensitive: ClassVar[bool] = False
+    draws_rows: ClassVar[bool] = False
+    hides_presence: ClassVar[bool] = True
     place: ClassVar[None] = None
     apart: ClassVar[bool] = True  # no two labels cover one person
     carries: ClassVar[bool] = False
@@ -64,7 +66,7 @@ class SampledWriter:
     def summarize_plan(self, weights: Mapping[str, Any] | None = None) -> dict[str, Any]:
         sizes = self.recipe.as_groups().sizes
         rows = self.recipe.cells.rows
-        loss = compute_total_loss(self.recipe, weights) / max(rows, 1)
+        loss = compute_total_loss(self.recipe, weights) / max(self.recipe.cells.source_rows, 1)
         return {"groups": len(sizes), "smallest": int(sizes.min(initial=rows)), "ail": loss}
 
     def frames(self, pieces: RowBatches) -> dict[str, FileRows]:
@@ -102,7 +104,7 @@ class SampledWriter:
                 entries.append(build_sensitive_entry(cells.sensitive[0], column))
         return {
             "kind": self.kind,
-            "withheld": self.recipe.withheld,
+            "withheld": self.recipe.all_withheld,
             "columns": entries,
             "p": to_json_number(mechanism.p),
             "k": mechanism.k,

@@ -185,6 +185,16 @@ class SparkRows:
         types = {name: types[name] for name in names}
         return SparkRows(frame, reading, types, self.ship, has_types=self.has_types)
 
+    def drop_missing(self, names: list[str]) -> SparkRows:
+        """Return the rows that have a value in each of these columns, once they are read."""
+
+        def make_narrow_frame(selected: list[str]) -> Any:
+            needed = [*selected, *(name for name in names if name not in selected)]
+            schema = build_spark_schema([self.types[name] for name in selected])
+            return self.map_task(tasks.select_complete_rows, needed, schema, selected, names)
+
+        return replace(self, reading=BatchReader(dict(self.types)), make_narrow_frame=make_narrow_frame)
+
     def to_partitions(self, names: list[str]) -> SparkPartitions:
         """Return some columns, as they are read."""
         frame, reading = self.select_columns(names)
