@@ -257,6 +257,7 @@ def _audit_subject(
         source=provenance,
         notes=list_notes(recount, provenance),
         carried=measure_passthrough(recount),
+        withheld_before={} if subject.manifest is None else subject.manifest.withheld_before,
     )
 
 

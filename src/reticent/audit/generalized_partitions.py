@@ -298,6 +298,7 @@ def combine_partitions(
         by_column=by_column,
         notes=list_notes(recount),
         carried=measure_passthrough(recount),
+        withheld_before={} if subject.manifest is None else subject.manifest.withheld_before,
     )
 
 

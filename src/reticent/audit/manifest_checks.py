@@ -69,11 +69,24 @@ def find_disagreements(subject: Subject, job: Any) -> tuple[str, ...]:
     stages = [(stage.name, getattr(stage, "kind", None)) for stage in job.prepare]
     if [(stage.name, stage.parameters.get("kind")) for stage in subject.stages] != stages:
         disagreements.append("the stages are not those of the job")
+    allowed = int(job.release.suppress_at_most * (_count_planned_rows(subject)))
+    if subject.manifest is not None and not subject.stages and subject.withheld_later > allowed:
+        disagreements.append(
+            f"{subject.withheld_later:,} rows are withheld beside those that columns withhold, and suppress_at_most "
+            f"allows {allowed:,}"
+        )
     for entry in subject.columns:
         column = job.columns.get(entry.name)
         if column is not None:
             disagreements += _find_column_disagreements(entry, column, subject)
     return tuple(disagreements)
+
+
+def _count_planned_rows(subject: Subject) -> int:
+    """Count the rows that were planned: those published, and those withheld later."""
+    if subject.manifest is None:
+        return 0
+    return subject.manifest.rows + subject.withheld_later
 
 
 def require_described_columns(recount: RecomputedRelease, *, bytes: bool) -> None:

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from reticent.audit.result import format_withheld
 from reticent.cli.progress import LOG_SETTINGS
 from reticent.cli.progress import show_progress as show_progress
 from reticent.cli.sanitize import sanitize_json, sanitize_line, sanitize_text
@@ -92,10 +93,8 @@ def format_headline(report: Mapping[str, Any], lost_promises: str | None = None)
 
 def say_findings(report: Mapping[str, Any], lost_promises: str | None = None) -> None:
     """Print the verdict, each promise with what was asked and achieved, the measures, and what the source adds."""
-    withheld = "an unknown number" if report["withheld"] is None else f"{report['withheld']:,}"
-    say(
-        f"{report['rows']:,} rows in {report['groups']:,} groups, {withheld} withheld. {format_headline(report, lost_promises)}"
-    )
+    withheld = format_withheld(report["withheld"], report.get("withheld_before", {}))
+    say(f"{report['rows']:,} rows in {report['groups']:,} groups, {withheld}. {format_headline(report, lost_promises)}")
     if report["promises"]:
         say("")
         say_table(
