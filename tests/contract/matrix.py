@@ -302,6 +302,16 @@ FEATURES = [
         words=("beyond",),
     ),
     published("withheld rows (suppress_at_most)", method_promise_pairs.withhold, words=("suppress_at_most",)),
+    published(
+        "sensitive numbers rounded and bounded (round_to, top, bottom)",
+        method_promise_pairs.recode_sensitive,
+        words=("wage",),
+    ),
+    published(
+        "carried numbers and dates rounded and bounded (round_to, top, bottom)",
+        method_promise_pairs.recode_carried,
+        words=("carried", "carries"),
+    ),
     published("labels snapped", method_promise_pairs.snap, words=("labels",)),
     published("labels padded", method_promise_pairs.pad, words=("labels",)),
     published("several rows per person", method_promise_pairs.repeat, words=("rows_per_person",)),

@@ -172,6 +172,12 @@ REFUSED = [
         '{promise} cannot be kept with beyond = "withhold".',
     ),
     Rule(
+        ("carried numbers and dates rounded and bounded (round_to, top, bottom)",),
+        "sampled releases",
+        sampled,
+        "A sampled release carries no insensitive column; the job declares 'visits', 'seen'.",
+    ),
+    Rule(
         ("several rows per person",),
         "sampled releases",
         sampled,

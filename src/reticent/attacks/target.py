@@ -456,10 +456,10 @@ def _declare_column(entry: ColumnEntry) -> Column:
     """Declare a column as its manifest entry describes it; a hierarchy that was built is built again from the source's values."""
     order = tuple(entry.order) if entry.order else None
     hierarchy = dict(entry.built) if entry.built is not None else entry.hierarchy
-    ends = {"top": entry.top, "bottom": entry.bottom} if entry.role == Role.QUASI else {}
+    recoding = {"top": entry.top, "bottom": entry.bottom, "round_to": entry.round_to}
     missing = "withhold" if entry.missing == "withhold" else "category"
     return Column(
-        entry.role, None if order else entry.type, hierarchy, order, missing=missing, format=entry.format, **ends
+        entry.role, None if order else entry.type, hierarchy, order, missing=missing, format=entry.format, **recoding
     )
 
 

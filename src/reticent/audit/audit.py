@@ -31,7 +31,7 @@ from reticent.audit.person_counts import compute_source_entropy, count_populatio
 from reticent.audit.provenance import Provenance, check_page, identify_folder, trace_provenance
 from reticent.audit.result import Audit, Verdict, judge_promise
 from reticent.audit.risk import compute_group_risk, measure_passthrough
-from reticent.audit.source_comparison import SourceComparison, is_small_source
+from reticent.audit.source_comparison import SourceComparison, is_small_source, recode_as_stated
 from reticent.audit.streamed_comparison import compare_with_source
 from reticent.audit.subject import Subject, read_folder_subject, read_table_subject, translate_read_errors
 from reticent.audit.withholding import check_stated_withholding
@@ -210,10 +210,10 @@ def _audit_subject(
     if source is not None:
         all_rows = compare_with_source(recount, source)
         comparison = all_rows
-        complete_rows = source
-        if subject.complete:
-            complete_rows = select_complete_rows(source, subject.complete)
-            comparison = compare_with_source(recount, complete_rows)
+        complete_rows = select_complete_rows(source, subject.complete)
+        planned_rows = recode_as_stated(complete_rows, subject.columns)
+        if planned_rows is not source:
+            comparison = compare_with_source(recount, planned_rows)
         set_aside = all_rows.rows - comparison.rows
         matching = auditor.match(recount, comparison)
         findings = (
@@ -293,7 +293,7 @@ def _collect_evidence(recount: RecomputedRelease, people: np.ndarray | None, con
     subject = recount.subject
     source_rows = None
     if context.source is not None:
-        counted_source = (context.source, context.times)
+        counted_source = (recode_as_stated(context.source, subject.columns), context.times)
         source_rows = SourceRows(lambda: counted_source)
     return Evidence(
         class_sizes=recount.class_sizes,

@@ -32,9 +32,9 @@ from reticent.data.columns import (
     Column,
     DeclaredBounds,
     Role,
-    clip_values,
     find_columns_with_role,
     is_numeric_range,
+    recode_values,
     require_ordered,
 )
 from reticent.data.declared_withholding import NONE_WITHHELD, EarlyWithholding
@@ -403,7 +403,7 @@ def _build_hierarchy(name: str, column: Column, series: pl.Series, counts: np.nd
         counts = counts[is_present.to_numpy()]
         bound = column.bottom if column.top is None else column.top
         parse = parse_dates if isinstance(bound, str) else parse_numbers
-        series = clip_values(name, column, parse(name, series))
+        series = recode_values(name, column, parse(name, series))
     return build(column.hierarchy, series, counts.tolist(), name)
 
 
@@ -417,7 +417,7 @@ def _code_banded(name: str, column: Column, kind: str, raw: pl.Series, null: boo
 
     Leaves are matched by value, not by spelling.
     """
-    parsed = clip_values(name, column, parse_numbers(name, raw) if kind == "numeric" else parse_dates(name, raw))
+    parsed = recode_values(name, column, parse_numbers(name, raw) if kind == "numeric" else parse_dates(name, raw))
     if kind == "numeric" and choose_origin(parsed.sort()):
         raise _make_long_numbers_error(
             name, sum(abs(value) > MAX_EXACT_INTEGER for value in parsed.to_list()), len(parsed)
@@ -448,7 +448,7 @@ def _code_banded(name: str, column: Column, kind: str, raw: pl.Series, null: boo
 
 
 def _code_numbers(name: str, column: Column, raw: pl.Series, null: bool) -> Coding:
-    numbers = clip_values(name, column, parse_numbers(name, raw))
+    numbers = recode_values(name, column, parse_numbers(name, raw))
     values = numbers.unique().sort()
     origin = choose_origin(values)
     if origin:
@@ -472,7 +472,7 @@ def _code_numbers(name: str, column: Column, raw: pl.Series, null: bool) -> Codi
 
 
 def _code_dates(name: str, column: Column, raw: pl.Series, null: bool) -> Coding:
-    parsed = clip_values(name, column, parse_dates(name, raw))
+    parsed = recode_values(name, column, parse_dates(name, raw))
     values = parsed.unique().sort()
     texts = values.cast(pl.String).to_list() if values.dtype == pl.Date else values.dt.to_string("iso").to_list()
     origin = choose_origin(values.to_physical())

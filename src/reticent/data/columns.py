@@ -7,9 +7,10 @@
 - `resolve_columns` finds the declaration of each column of the data, by its name or by a glob pattern.
 - `require_usable_names` refuses columns by their position if their name cannot be printed, distinguished or selected:
   the engine takes `*` and `^...$` for patterns, and a name of control characters cannot be shown.
-- `clip_values` codes tops and bottoms: values beyond a declared bound are published as the bound, so that `80` means
-  80 or more. It works on typed values before they are ranked: codes, and everything that is planned and published,
-  contain nothing beyond the bounds.
+- `recode_values` rounds (`round_to`) and then codes tops and bottoms (`clip_values`): values beyond a declared bound are
+  published as the bound, so that `80` means 80 or more. It works on typed values before they are ranked: codes, and
+  everything that is planned and published, contain nothing finer than the step and nothing beyond the bounds. Carried
+  columns are in no cell, and are recoded row by row (`data/passthrough.py`).
 - `LabelOptions` declare how a column's labels print, and so what the ends of its ranges may disclose:
 
     labels = "tight"                            a range ends at its group's least and greatest value
@@ -61,6 +62,7 @@ from reticent.data.parsing import parse_dates, parse_numbers, spells_numbers
 from reticent.data.source import Source, TextRows, is_text
 from reticent.data.text_formats import parse_format_type
 from reticent.errors import ColumnError, JobError, pluralize, quote_list, suggest
+from reticent.exact_arithmetic import MAX_EXACT_INTEGER
 from reticent.validation import (
     accept_parameter,
     check_relations,
@@ -282,6 +284,26 @@ class Column:
             raise JobError(
                 f"A column of type {self.type!r} is not rounded.", attempt='type = "numeric", or leaving round_to out.'
             )
+
+        self._require_bounds_on_steps()
+
+    def _require_bounds_on_steps(self) -> None:
+        """Refuse a top or bottom that is no multiple of the step: not every published value would be a multiple."""
+        if self.round_to is None:
+            return
+        step = Fraction(str(self.round_to))
+        for side in ("bottom", "top"):
+            end = getattr(self, side)
+            if end is None:
+                continue
+            if isinstance(end, str):
+                raise JobError(f"round_to is for numbers, and {side} is a date.", attempt="one of them.")
+            if (Fraction(str(end)) / step).denominator != 1:
+                nearest = round(Fraction(str(end)) / step) * step
+                raise JobError(
+                    f"{side} = {end} is no multiple of round_to = {self.round_to}.",
+                    attempt=f"{side} = {int(nearest) if nearest.denominator == 1 else float(nearest)}.",
+                )
 
     def _accept(self, *options: str) -> None:
         """Check options that are set by their fields, and store them as they are computed with."""
@@ -558,6 +580,46 @@ class DeclaredBounds:
 NO_BOUNDS = DeclaredBounds()
 
 
+def recode_values(name: str, column: Column, values: pl.Series) -> pl.Series:
+    """Round numbers to the column's step, if it has one, then move what lies beyond its bounds to the bound."""
+    return clip_values(name, column, round_values(name, column.round_to, values))
+
+
+def round_values(name: str, step: int | float | None, values: pl.Series) -> pl.Series:
+    """Round numbers to the nearest multiple of a step, ties to the even one, in double precision."""
+    if step is None:
+        return values
+    if not values.dtype.is_numeric():
+        raise ColumnError(
+            f"Column {name!r} has the type {values.dtype} and is to be rounded; only numbers can be.",
+            attempt="a column of years, months or hours, or leaving round_to out.",
+        )
+    numbers = values.cast(pl.Float64)
+    beyond = int((numbers.abs() > MAX_EXACT_INTEGER).sum())
+    if beyond:
+        raise make_beyond_doubles_error(name, beyond)
+    multiples = (numbers / step).round(mode="half_to_even")
+    return multiples.cast(pl.Int64) * step if isinstance(step, int) else multiples * step
+
+
+def make_beyond_doubles_error(name: str, values: int) -> ColumnError:
+    """Make the error for numbers that cannot be rounded because no double holds them."""
+    return ColumnError(
+        f"Column {name!r} is to be rounded, but {values} of its values are beyond 2^53.",
+        why="Double precision does not hold such numbers exactly.",
+        attempt="smaller numbers, or leaving round_to out.",
+    )
+
+
+def build_clip_expression(name: str, column: Column, dtype: pl.DataType) -> pl.Expr:
+    """Build the expression that moves a column's numbers or dates beyond its bounds to the bound; refuse other types."""
+    if not (dtype.is_numeric() or isinstance(dtype, pl.Date | pl.Datetime)):
+        require_ordered(name, column)
+    bounds = clip_values(name, column, pl.Series(name, [], dtype=dtype))
+    ends = [_parse_bound(name, side, getattr(column, side), bounds.dtype) for side in ("bottom", "top")]
+    return pl.col(name).clip(*(None if end is None else pl.lit(end, dtype) for end in ends))
+
+
 def clip_values(name: str, column: Column | DeclaredBounds, values: pl.Series) -> pl.Series:
     """Move numbers or dates that lie beyond the column's bounds to the bound."""
     if column.top is None and column.bottom is None:
@@ -599,11 +661,16 @@ def describe_beyond(name: str, counts: Mapping[str, int], rows: int) -> list[str
 
 
 def require_ordered(name: str, column: Column) -> None:
-    """Refuse bounds of a column of categories."""
+    """Refuse bounds and steps of a column of categories."""
     if column.top is not None or column.bottom is not None:
         raise ColumnError(
             f"Column {name!r} has a top or a bottom, but its values have no order to be cut at.",
             attempt='type = "numeric" or "date", or a hierarchy that puts the rare values together.',
+        )
+    if column.round_to is not None:
+        raise ColumnError(
+            f"Column {name!r} is to be rounded, but its values are no numbers.",
+            attempt='type = "numeric", or leaving round_to out.',
         )
 
 
@@ -714,7 +781,7 @@ def _parse_bound(name: str, side: str, bound: Any, dtype: pl.DataType) -> Any:
 
 def _is_undeclared(column: Column) -> bool:
     """Tell whether nothing that is declared of a column determines the type of its values."""
-    options = (column.type, column.hierarchy, column.domain, column.top, column.bottom)
+    options = (column.type, column.hierarchy, column.domain, column.top, column.bottom, column.round_to)
     return column.role in (Role.QUASI, Role.SENSITIVE) and all(option is None for option in options)
 
 

@@ -341,9 +341,12 @@ def _make_count_checker(field: Field) -> schema_checks.Checker:
 
 
 def _is_end_of_type(type: str, end: Any) -> bool:
+    is_number = isinstance(end, int | float) and not isinstance(end, bool)
     if type == "numeric":
-        return isinstance(end, int | float) and not isinstance(end, bool)
-    if type != "date" or not isinstance(end, str):
+        return is_number
+    if type == "carried" and is_number:
+        return True
+    if type not in ("date", "carried") or not isinstance(end, str):
         return False
     try:
         _parse_moment(end)

@@ -235,9 +235,7 @@ def build_quasi_entry(domain: Domain, published: list[str | None], column: Colum
         "type": domain.kind,
         "dtype": domain.dtype,
     }
-    entry |= {
-        side: _format_bound(end, domain) for side in ("bottom", "top") if (end := getattr(column, side)) is not None
-    }
+    entry |= _build_recoding_entry(column, domain.dtype)
     entry |= _build_format_entry(column)
     if None in published:
         entry["null"] = True
@@ -295,6 +293,7 @@ def build_sensitive_entry(domain: Domain, column: Column) -> dict[str, Any]:
         "type": domain.kind,
         "dtype": domain.dtype,
         "missing": column.missing,
+        **_build_recoding_entry(column, domain.dtype),
         **_build_format_entry(column),
     }
     if isinstance(domain, RangeDomain) and domain.kind == "ordinal":
@@ -308,13 +307,13 @@ def build_sensitive_entry(domain: Domain, column: Column) -> dict[str, Any]:
 
 
 def build_passthrough_entry(name: str, dtype: str, column: Column | None = None) -> dict[str, Any]:
-    """Build the entry of a passthrough column: unchanged, or rounded."""
+    """Build the entry of a passthrough column: unchanged, or rounded and bounded."""
     entry = {"name": name, "role": "insensitive", "type": "carried", "dtype": dtype}
     if column is None:
         return entry
     return {
         **entry,
-        **({} if column.round_to is None else {"round_to": column.round_to}),
+        **_build_recoding_entry(column, dtype),
         **_build_format_entry(column),
     }
 
@@ -438,11 +437,18 @@ def _count_widened(quasi: Sequence[Domain]) -> int:
     return sum(isinstance(domain, WidenedDomain) for domain in quasi)
 
 
-def _format_bound(end: int | float | str, domain: Domain) -> int | float | str:
-    """Format a bound as the column's own values print."""
-    if not isinstance(end, str):
-        return end
-    return end[:10] if domain.dtype == "Date" else datetime.fromisoformat(end).isoformat()
+def _build_recoding_entry(column: Column, dtype: str) -> dict[str, Any]:
+    """Build the entry of how values were recoded: a step, and bounds as the column's own values print."""
+    entry: dict[str, Any] = {}
+    for side in ("bottom", "top"):
+        end = getattr(column, side)
+        if isinstance(end, str):
+            end = end[:10] if dtype == "Date" else datetime.fromisoformat(end).isoformat()
+        if end is not None:
+            entry[side] = end
+    if column.round_to is not None:
+        entry["round_to"] = column.round_to
+    return entry
 
 
 def _build_format_entry(column: Column) -> dict[str, str]:

@@ -166,7 +166,8 @@ def describe_promise(promise: ComponentEntry) -> str:
 
 def describe_coarsening(column: ColumnEntry) -> list[str]:
     """Describe what top and bottom coding and rounding did to a column."""
-    lower_word, upper_word = ("earlier", "later") if column.type == "date" else ("less", "more")
+    is_date = any(isinstance(end, str) for end in (column.bottom, column.top))
+    lower_word, upper_word = ("earlier", "later") if is_date else ("less", "more")
     ends = ((column.bottom, lower_word), (column.top, upper_word))
     sentences = [f"`{end}` means {end} or {word}" for end, word in ends if end is not None]
     return sentences + (

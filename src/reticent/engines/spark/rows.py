@@ -244,10 +244,10 @@ class SparkRows:
             if parsed.dtype != types[name] or not parsed.equals(raw["raw"]):
                 value_maps[name] = raw.with_columns(parsed.alias("read"))
                 types[name] = parsed.dtype
-        steps = {name: column for name, column in columns.items() if column.round_to is not None}
-        empty = pl.DataFrame(schema={name: types[name] for name in steps}).lazy()
-        types |= dict(passthrough.round_passthrough(empty, steps).collect_schema()) if steps else {}
-        return replace(self, reading=replace(self.reading, read=value_maps, columns=steps), types=types)
+        recoded = {name: column for name, column in columns.items() if passthrough.is_recoded(column)}
+        empty = pl.DataFrame(schema={name: types[name] for name in recoded}).lazy()
+        types |= dict(passthrough.recode_passthrough(empty, recoded).collect_schema()) if recoded else {}
+        return replace(self, reading=replace(self.reading, read=value_maps, columns=recoded), types=types)
 
     def _collect_distinct(self, name: str) -> pl.DataFrame:
         kinds = [self.reading.schema[name]]
