@@ -46,7 +46,7 @@ def check(
     began = process_time()
 
     from reticent.check import check as check_job
-    from reticent.cli.check_output import format_explanation, make_plan_printer
+    from reticent.cli.check_output import format_explanation, format_withholding, make_plan_printer
     from reticent.cli.output import say, say_json, show_progress
     from reticent.errors import PromiseUnreachable
     from reticent.job.job import Job
@@ -75,6 +75,7 @@ def check(
         if summary.why:
             say("", f"{summary.method}: {summary.why}")
     say(*format_explanation(result, parsed_job.source))
+    say(*format_withholding(result.withholding))
     for advice in result.advice:
         say(
             "",

@@ -314,7 +314,8 @@ def check_rows_per_person(columns: Mapping[str, Column], counted: Mapping[str, V
             raise ColumnError(
                 f"The identifying column {name!r} declares at most {max_rows} rows per person, and one has {most_rows:,}.",
                 why="A group would hold fewer persons than is promised.",
-                attempt=f"rows_per_person = {most_rows}, or fewer rows of each person.",
+                attempt=f'rows_per_person = {most_rows}, fewer rows of each person, or beyond = "withhold", which withholds '
+                "as many as are too many.",
             )
     return max(declared.values(), default=1)
 
@@ -333,6 +334,16 @@ def describe_repeated_identifiers(columns: Mapping[str, Column], counted: Mappin
         f"If it names persons, say rows_per_person = {rows} and k-anonymity counts persons."
         for name, rows in most_rows.items()
         if rows > 1
+    ]
+
+
+def describe_loose_limits(columns: Mapping[str, Column], counted: Mapping[str, ValueFrequencies]) -> list[str]:
+    """Describe declared limits of rows per person that nobody reaches: every group is larger than it need be."""
+    return [
+        f"The identifying column {name!r} declares at most {limit:,} rows per person, and nobody has more than "
+        f"{counted[name].max_count:,}: rows_per_person = {counted[name].max_count} keeps the same promise with smaller groups."
+        for name in find_columns_with_role(columns, Role.IDENTIFYING)
+        if (limit := columns[name].rows_per_person) is not None and 0 < counted[name].max_count < limit
     ]
 
 
@@ -366,9 +377,9 @@ def build_profile(
     """Build the profile from what was counted, or refuse it."""
     carried = summarize_passthrough(columns, rows, counted)
     require_not_near_unique(carried, columns)
-    return PassthroughProfile(
-        carried, check_rows_per_person(columns, counted), tuple(describe_repeated_identifiers(columns, counted))
-    )
+    rows_per_person = check_rows_per_person(columns, counted)
+    notices = (*describe_repeated_identifiers(columns, counted), *describe_loose_limits(columns, counted))
+    return PassthroughProfile(carried, rows_per_person, notices)
 
 
 def describe_uncovered(

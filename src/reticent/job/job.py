@@ -276,6 +276,12 @@ def _collect_set_fields(value: Any) -> dict[str, Any]:
     }
 
 
+def format_column(name: str, column: Column) -> str:
+    """Format the line that declares a column in the [columns] of a job file."""
+    table = _convert_column(column)
+    return f"{format_toml_key(name)} = {format_toml_value({'role': table.pop('role'), **table})}"
+
+
 def _convert_column(column: Column) -> dict[str, Any]:
     table = {
         key: list(value) if isinstance(value, tuple) else value for key, value in _collect_set_fields(column).items()
