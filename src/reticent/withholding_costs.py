@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -92,7 +93,7 @@ def measure_withholding_costs(
     proposals: list[tuple[WithholdingTrial, Callable[[], Cells]]] = [*_propose_missing(job, cells)]
     if count_limited is not None:
         proposals += _propose_limits(job, person_rows, count_limited)
-    trials = []
+    trials: list[WithholdingTrial] = []
     for number, (trial, make_cells) in enumerate(proposals):
         if not has_time_left():
             return WithholdingCosts(base, tuple(trials), len(proposals) - number)
@@ -127,7 +128,7 @@ def _propose_missing(job: Job, cells: Cells) -> Iterable[tuple[WithholdingTrial,
     lacking = _find_lacking_cells(cells)
     row_counts = {name: int(cells.counts[is_lacking].sum()) for name, is_lacking in lacking.items()}
     names = sorted(lacking, key=lambda name: -row_counts[name])
-    proposals = [(name,) for name in names[:MAX_COLUMNS]]
+    proposals: list[tuple[str, ...]] = [(name,) for name in names[:MAX_COLUMNS]]
     if len(names) > 1:
         proposals.append(tuple(names))
     for proposed in proposals:
@@ -137,7 +138,7 @@ def _propose_missing(job: Job, cells: Cells) -> Iterable[tuple[WithholdingTrial,
             continue
         paste = tuple(_format_declaration(job, name, missing="withhold") for name in proposed)
         trial = WithholdingTrial("missing", proposed, withheld, None, paste)
-        yield trial, lambda is_lacking=is_lacking, withheld=withheld: _drop_cells(cells, is_lacking, withheld)
+        yield trial, partial(_drop_cells, cells, is_lacking, withheld)
 
 
 def _propose_limits(
@@ -155,7 +156,7 @@ def _propose_limits(
         for limit in limits:
             paste = (_format_declaration(job, name, rows_per_person=limit, beyond="withhold"),)
             trial = WithholdingTrial("rows_per_person", (name,), _count_surplus(rows, limit), None, paste, limit)
-            yield trial, lambda name=name, limit=limit: count_limited(name, limit)
+            yield trial, partial(count_limited, name, limit)
 
 
 def _count_surplus(rows: np.ndarray, limit: int) -> int:

@@ -210,8 +210,7 @@ def _audit_subject(
     if source is not None:
         all_rows = compare_with_source(recount, source)
         comparison = all_rows
-        complete_rows = select_complete_rows(source, subject.complete)
-        planned_rows = recode_as_stated(complete_rows, subject.columns)
+        complete_rows, planned_rows = _select_planned_rows(source, subject)
         if planned_rows is not source:
             comparison = compare_with_source(recount, planned_rows)
         set_aside = all_rows.rows - comparison.rows
@@ -259,6 +258,15 @@ def _audit_subject(
         carried=measure_passthrough(recount),
         withheld_before={} if subject.manifest is None else subject.manifest.withheld_before,
     )
+
+
+def _select_planned_rows(source: SourceTable, subject: Subject) -> tuple[SourceTable, SourceTable]:
+    """Return the source's rows that lack no value where that withholds a row, and the same with values as published."""
+    if isinstance(source, pl.DataFrame):
+        complete_frame = select_complete_rows(source, subject.complete)
+        return complete_frame, recode_as_stated(complete_frame, subject.columns)
+    complete_rows = select_complete_rows(source, subject.complete)
+    return complete_rows, recode_as_stated(complete_rows, subject.columns)
 
 
 def _list_similar_spellings(recount: RecomputedRelease) -> list[str]:

@@ -25,12 +25,13 @@ from reticent.audit.kind import RecomputedRelease, SourceFinding
 from reticent.audit.person_counts import count_surplus_under, join_labels
 from reticent.audit.source_comparison import read_as_stated
 from reticent.data.source import collect_frame
+from reticent.data.text_formats import Table
 from reticent.errors import pluralize, quote_list
 
 SourceTable = pl.DataFrame | pl.LazyFrame
 
 
-def select_complete_rows(source: SourceTable, names: Sequence[str]) -> SourceTable:
+def select_complete_rows(source: Table, names: Sequence[str]) -> Table:
     """Select the source's rows that have a value in each of these columns; NaN is none."""
     present = source.collect_schema()
     for name in names:
