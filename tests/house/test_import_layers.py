@@ -63,7 +63,9 @@ LAYERS = {
     "batches": "data format job ledger preconditions publish release.release",
     "calibrate": "attacks methods",
     "loss_explanation": "data job models recipe registry",
-    "check": "data engines evaluation job job_table ledger loss_explanation methods models planning preconditions recipe registry",
+    "withholding_costs": "data engines job",
+    "check": "data engines evaluation job job_table ledger loss_explanation methods models planning preconditions recipe registry "
+    "withholding_costs",
     "report": "attacks audit charts data format labels ledger release release.release utility",
     "compare": "attacks audit charts data evaluation job job_table labels planning preconditions publish registry release.release report utility",
     "sklearn": "data format job labels methods planning",

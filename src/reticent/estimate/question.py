@@ -94,9 +94,13 @@ class BoundQuestion:
         shown: pl.DataFrame | None = None,
         *,
         labels: bool = False,
+        shows_values: bool = False,
         people: np.ndarray | None = None,
     ) -> BoundQuestion:
-        """`shown` is what a condition on published rows is put to; `people` how many rows of the source each row stands for."""
+        """`shown` is what a condition on published rows is put to; `people` how many rows of the source each row stands for.
+
+        `shows_values`: every row shows its own sensitive value.
+        """
         if question.by not in ("inversion", "em"):
             raise RequestError(f"Reconstruction by {question.by!r} is not known.", attempt='by = "inversion" or "em".')
         sensitive_names = {column.name for column in manifest.find_columns_with_role(Role.SENSITIVE)}
@@ -119,7 +123,9 @@ class BoundQuestion:
         condition_columns = {atom.column for atom in list_atoms(condition)}
         asked_columns = condition_columns | {column}
         aggregated_columns = [column] if question.aggregate != "count" and column is not None else []
-        require_answerable_values(manifest.kind, manifest.columns, condition_columns, aggregated_columns)
+        require_answerable_values(
+            manifest.kind, manifest.columns, condition_columns, aggregated_columns, shown=shows_values
+        )
         known = question.known if row_condition is None else {}
         rows = known.setdefault("rows", PublishedRows(frame, labelled, coded=coded, people=people))
         published = len(frame) if people is None else int(people.sum())

@@ -127,15 +127,15 @@ def make_coded_axis(entry: ColumnEntry, code: np.ndarray, values: pl.Series, ato
 
 
 def require_answerable_values(
-    kind: str, entries: Iterable[ColumnEntry], asked: Collection[str], aggregated: Collection[str]
+    kind: str, entries: Iterable[ColumnEntry], asked: Collection[str], aggregated: Collection[str], *, shown: bool
 ) -> None:
     """Refuse questions about a sensitive column's own values where it was recoded and values stand apart from rows.
 
-    `asked` are the columns of conditions and groups, `aggregated` those that are added up or compared. In a generalized
-    release every row shows its recoded value, and what that stands for is known; in other kinds only counts of values
-    are, so that a top or bottom can be counted, and a rounded value or a sum cannot be told.
+    `asked` are the columns of conditions and groups, `aggregated` those that are added up or compared. Where every row
+    shows its recoded value (`shown`), what that stands for is known; in kinds where only counts of values are, a top or
+    bottom can be counted, and a rounded value or a sum cannot be told.
     """
-    if kind == "generalized":
+    if shown:
         return
     for entry in entries:
         if entry.role != Role.SENSITIVE or not is_coded(entry):

@@ -117,7 +117,8 @@ def iterate_answers(
     """Yield every answer with the question that the reader of the kind answered."""
     reader = reader_for(manifest.kind)
     where = make_condition(parsed.where, {column.name: column for column in manifest.columns})
-    require_answerable_values(manifest.kind, manifest.columns, parsed.by, ())
+    shown = getattr(reader, "shows_values", False)
+    require_answerable_values(manifest.kind, manifest.columns, parsed.by, (), shown=shown)
     for line in iterate_groups(reader, tables, manifest, parsed.by):
 
         def make_question(aggregate: str, column: str | None, line: GroupSelection = line) -> Question:
