@@ -75,7 +75,8 @@ def check(
         if summary.why:
             say("", f"{summary.method}: {summary.why}")
     say(*format_explanation(result, parsed_job.source))
-    say(*format_withholding(result.withholding))
+    if result.withholding.trials:
+        say(*format_withholding(result.withholding))
     for advice in result.advice:
         say(
             "",

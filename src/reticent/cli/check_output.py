@@ -58,9 +58,7 @@ def format_explanation(result: Any, source: Any) -> list[str]:
 
 
 def format_withholding(costs: Any) -> list[str]:
-    """Format what missing values and people with many rows cost, and the best remedy to be pasted."""
-    if not costs.trials:
-        return []
+    """Format what missing values and people with many rows cost, and the best remedies to be pasted."""
     base = "There is no plan as it is" if costs.base is None else f"The loss is {costs.base:.4f} as it is"
     lines = ["", f"{base}; with rows withheld, each counted as lost:"]
     lines += [f"  {_format_loss(trial, costs.base)}  {trial}" for trial in costs.trials]
