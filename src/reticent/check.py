@@ -55,6 +55,7 @@ from reticent.recipe.recipe import Recipe
 from reticent.skyline_trials import PlanVariant, has_background_promise, propose_skylines
 from reticent.time_limit import TimeLimitReached, run_within
 from reticent.validation import integer, is_callable, is_engine, is_job, names, optional, seconds, validate_arguments
+from reticent.withholding_costs import WithholdingCosts, count_person_rows, count_with_limit, measure_withholding_costs
 
 BUDGET_FACTOR = 2.0  # times what reading and the job's own plan took
 OWN_PLAN_FRACTION = 1 / (1 + BUDGET_FACTOR)  # the part of a run that reading and the job's own plan are
@@ -110,6 +111,7 @@ class CheckResult:
     explained: LossExplanation = field(default=LossExplanation())
     unplanned: tuple[str, ...] = field(default=())
     rare: tuple[RareSensitiveValues, ...] = field(default=())
+    withholding: WithholdingCosts = field(default=WithholdingCosts())
 
     @property
     def reachable(self) -> bool | None:
@@ -223,6 +225,7 @@ def check(
             *propose_skylines(job, cells, recipe, plan_variant, trial_clock),
             *measure_bound_widths(job, cells, plan_variant, trial_clock),
         )
+    withholding = _measure_withholding(job, worker, rows, counted.columns, cells, own, comparison_clock)
     progress(ProgressEvent("looking at columns that are not generalized", END_FRACTION))
     late: list[str] = []
     look = partial(describe_uncovered, partial(worker.count_distinct_rows, rows), columns, profile.carried)
@@ -258,6 +261,7 @@ def check(
         explained=explanation,
         unplanned=tuple(method.name for method in other_methods if method.name not in summaries),
         rare=find_rare_sensitive_values(counted.cells),
+        withholding=withholding,
     )
 
 
@@ -442,6 +446,50 @@ def _make_variant_planner(cells: Cells, columns: Mapping[str, Column], seed: int
     return plan_variant
 
 
+def _measure_withholding(
+    job: Job,
+    engine: Engine,
+    rows: Any,
+    columns: Mapping[str, Column],
+    cells: Cells,
+    own: PlanSummary,
+    clock: BudgetClock,
+) -> WithholdingCosts:
+    """Measure what missing values and people with many rows cost, where a plan has a loss.
+
+    A method that searches as long as it may is measured by mondrian, as other promises are.
+    """
+    if not registry.load_writer(job.method.kind).generalizes:
+        return WithholdingCosts()
+    draws_rows = not engine.distributed and not any(getattr(promise, "whole_table", False) for promise in job.promises)
+    searches = getattr(job.method, "anytime", False)
+    method = registry.load_method_class("mondrian")() if searches else job.method
+
+    def measure(changed_cells: Cells) -> float | None:
+        plan = partial(_plan_candidate, cells=changed_cells, columns=columns)
+        summary, _ = _summarize_candidate(_make_candidate(job, method), plan, clock)
+        if summary is None:
+            raise TimeLimitReached
+        return summary.ail
+
+    try:
+        base = measure(cells) if searches else own.ail
+        person_rows = {}
+        if draws_rows:
+            person_rows = run_within(clock.remaining(), partial(count_person_rows, engine, rows, columns))
+    except TimeLimitReached:
+        return WithholdingCosts()
+    return measure_withholding_costs(
+        job,
+        cells,
+        base,
+        measure,
+        clock.has_time_left,
+        partial(count_with_limit, engine, rows, columns, cells) if draws_rows else None,
+        person_rows,
+    )
+
+
 def _run_or_warn(late: list[str], subject: str, seconds: float, function: Callable[[], Any], otherwise: Any) -> Any:
     """Return what the function returns; if there is no time, return `otherwise` and add a warning that names what is missing."""
     try:
@@ -516,7 +564,7 @@ def _summarize_plan(candidate: Candidate, planned: PlannedCells) -> PlanSummary:
     figures = writer.summarize_plan(getattr(candidate.job.method, "weights", None))
     alone = count_lone_people(writer.recipe) if writer.generalizes else None
     within_limit = is_within_limit(candidate.job, figures.get("ail"))
-    withheld = writer.recipe.withheld
+    withheld = writer.recipe.all_withheld
     return PlanSummary(candidate.method, True, withheld=withheld, alone=alone, within_limit=within_limit, **figures)
 
 

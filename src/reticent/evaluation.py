@@ -23,6 +23,7 @@ from time import process_time
 from typing import Any, Generic, TypeVar
 
 from reticent.data.cells import Cells
+from reticent.data.declared_withholding import NONE_WITHHELD
 from reticent.errors import PromiseUnreachable, ReticentError
 from reticent.job.job import Job
 from reticent.time_limit import TimeLimitReached, run_within
@@ -153,6 +154,7 @@ def take_cells(cells: Cells, stride: int) -> Cells:
         codes=cells.codes[::stride].copy(),
         values=cells.values[::stride].copy(),
         counts=cells.counts[::stride].copy(),
+        withheld_before=NONE_WITHHELD,
     )
 
 

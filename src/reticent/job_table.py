@@ -29,6 +29,7 @@ from reticent.data.columns import (
     require_supported_types,
     resolve_columns,
 )
+from reticent.data.declared_withholding import NONE_WITHHELD, EarlyWithholding, find_row_limits, list_complete_columns
 from reticent.data.domain import Domain
 from reticent.data.label_styles import explain_snapping, use_tight_labels
 from reticent.data.odd_values import FarValues, find_far_values_in_cells, find_spelling_variants
@@ -48,6 +49,7 @@ from reticent.preconditions import (
     require_short_texts,
     require_unreserved_names,
 )
+from reticent.randomness import Random
 
 ValueCounts = tuple[pl.Series, np.ndarray]
 """Values of a column, and the number of rows of each."""
@@ -61,11 +63,12 @@ def read_and_count(
     profile = scanned.profile
     context.progress("counting")
     counted = engine.count(scanned.rows, scanned.columns, profile.rows_per_person, context)
-    cells = counted.cells
+    cells = replace(counted.cells, withheld_before=scanned.withheld_before)
+    counted = replace(counted, cells=cells)
     require_short_texts(job, (cells.quasi, cells.sensitive))
     notices = scanned.describe_columns(
         (*cells.quasi, *cells.sensitive),
-        cells.rows,
+        cells.source_rows,
         find_far_values_in_cells(cells),
         lambda name: (counted.combinations[name], counted.multiplicity),
     )
@@ -73,10 +76,24 @@ def read_and_count(
 
 
 def read_rows(job: Job, frame: Any = None, engine: Engine | None = None) -> tuple[Any, dict[str, Column]]:
-    """Return the rows, lazily, and the declaration of each declared column."""
+    """Return the rows that are not withheld before planning, lazily, and the declaration of each declared column."""
     engine = engine or registry.load_engine(catalogue.DEFAULT_ENGINE)
     scanned, columns = scan_job_source(job, frame, engine)
-    return engine.cast(scanned, columns), columns
+    rows, _ = withhold_declared_rows(engine, engine.cast(scanned, columns), columns, DEFAULT_CONTEXT)
+    return rows, columns
+
+
+def withhold_declared_rows(
+    engine: Engine, rows: Any, columns: Mapping[str, Column], context: EngineContext
+) -> tuple[Any, EarlyWithholding]:
+    """Return the rows without those that columns declare to be withheld, and how many these are by reason."""
+    missing = 0
+    surplus = 0
+    if names := list_complete_columns(columns):
+        rows, missing = engine.drop_missing(rows, names)
+    if limits := find_row_limits(columns):
+        rows, surplus = engine.drop_surplus(rows, limits, context.rng or Random.secure())
+    return rows, EarlyWithholding(missing, surplus)
 
 
 def load_populations(job: Job, columns: Mapping[str, Column], cells: Cells) -> Job:
@@ -103,6 +120,7 @@ class ScannedTable:
     `source_rows` are the rows as the source has them and `rows` the rows with declared types, both lazy; `passthrough`
     counts what rounding does to carried values; `profile` has the statistics of the columns that are no part of cells;
     `reading_notices` are about lines that were set aside and spellings that occur nowhere.
+    `rows` and `profile` are without the rows that were `withheld_before`.
     """
 
     job: Job
@@ -113,6 +131,7 @@ class ScannedTable:
     passthrough: PassthroughCounts
     profile: PassthroughProfile
     reading_notices: tuple[str, ...] = ()
+    withheld_before: EarlyWithholding = NONE_WITHHELD
 
     def describe_columns(
         self,
@@ -125,6 +144,7 @@ class ScannedTable:
         rounded = self.passthrough.rounded_to_zero
         return [
             *self.reading_notices,
+            *self.withheld_before.describe(self.columns),
             *self._describe_types(domains),
             *map(str, far_values),
             *describe_rounded_to_zero(rounded, self.columns, row_count),
@@ -154,9 +174,9 @@ class ScannedTable:
 
 
 def scan_table(engine: Engine, job: Job, frame: Any, context: EngineContext) -> ScannedTable:
-    """Open the job's table and profile the columns that are no part of cells."""
+    """Open the job's table, withhold rows as columns declare, and profile the columns that are no part of cells."""
     source_rows, columns = scan_job_source(job, frame, engine)
-    rows = engine.cast(source_rows, columns)
+    rows, withheld = withhold_declared_rows(engine, engine.cast(source_rows, columns), columns, context)
     passthrough = engine.count_passthrough(source_rows, columns)
     passthrough.require_within_calendar()
     profile = engine.profile_columns(rows, columns, context)
@@ -164,7 +184,7 @@ def scan_table(engine: Engine, job: Job, frame: Any, context: EngineContext) -> 
         *describe_set_aside(list_broken_lines(job.source if frame is None else None)),
         *_describe_unused_spellings(engine, job, frame, columns),
     )
-    return ScannedTable(job, frame, source_rows, rows, columns, passthrough, profile, notices)
+    return ScannedTable(job, frame, source_rows, rows, columns, passthrough, profile, notices, withheld)
 
 
 def scan_job_source(job: Job, frame: Any, engine: Engine) -> tuple[Any, dict[str, Column]]:

@@ -85,7 +85,7 @@ class Plan:
     @property
     def withheld(self) -> int:
         """The number of rows that would not be published."""
-        return self.recipe.withheld
+        return self.recipe.all_withheld
 
     @cached_property
     def sizes(self) -> np.ndarray:

@@ -60,6 +60,7 @@ def list_supporting_methods(job: Job, sensitive_columns: int = 0) -> list[str]:
 def _require_job_supported(job: Job) -> None:
     """Refuse what the method does not take; the caller advises what to change."""
     require_withholding_supported(job)
+    require_early_withholding_supported(job)
     if job.prepare and not getattr(job.method, "prepares", True):
         raise JobError(
             f"{job.method.name} takes no preparing stage: it publishes generalized values and fakes, and what a stage promises of "
@@ -232,6 +233,47 @@ def require_loss_limit_supported(job: Job) -> None:
         why="What it loses is the sensitive value or the link to it, and the audit says how much.",
         attempt="leaving loss_at_most out, or a method that generalizes.",
     )
+
+
+def require_early_withholding_supported(job: Job) -> None:
+    """Refuse rows withheld before planning where that would tell too much, or could not be audited.
+
+    Which rows of a person are withheld (`beyond = "withhold"`) is drawn, and no file records it: an audit that compares
+    with the rows that were planned could not tell them. Rows without a value are no such case, since the source shows
+    which they are; but a kind may have to hide whose sensitive value is missing.
+    """
+    writer = registry.load_writer(job.method.kind)
+    incomplete = [
+        name for name, column in job.columns.items() if column.missing == "withhold" and column.role == "sensitive"
+    ]
+    if incomplete and getattr(writer, "hides_presence", False):
+        raise JobError(
+            f'{job.method.name} cannot withhold rows by missing = "withhold" of the sensitive column {incomplete[0]!r}.',
+            why="It promises something against who knows the values of all others, and to them the published size of a group "
+            "would tell that somebody's value is missing.",
+            attempt="a value of their own for these rows in the source, or another method.",
+        )
+    names = [name for name, column in job.columns.items() if column.beyond == "withhold"]
+    if not names:
+        return
+    attempt = (
+        f"rows_per_person as high as anybody has rows, without beyond, for {names[0]!r}; or fewer rows in the source"
+    )
+    if not getattr(writer, "draws_rows", True):
+        raise JobError(
+            f'{job.method.name} cannot withhold rows by beyond = "withhold".',
+            why=f"What a {writer.kind} release states of its groups is compared with all rows of the source, and which rows "
+            "were drawn to be withheld is recorded nowhere.",
+            attempt=f"{attempt}, or another method.",
+        )
+    for promise in job.promises:
+        if getattr(promise, "whole_table", False):
+            raise JobError(
+                f'{promise.name} cannot be kept with beyond = "withhold".',
+                why="Prior beliefs are estimated from the rows that are planned: which rows were drawn to be withheld is "
+                "recorded nowhere, so that the beliefs could not be recounted.",
+                attempt=f"{attempt}, or another promise.",
+            )
 
 
 def require_one_sensitive_column(job: Job, sensitive: list[str]) -> None:

@@ -21,6 +21,7 @@ from reticent.audit.result import Audit
 from reticent.audit.subject import make_folder_subject
 from reticent.composition_check import check_composition
 from reticent.data.broken_lines import read_broken_lines
+from reticent.data.cells import Cells
 from reticent.data.passthrough import ChangeStamp
 from reticent.data.source import list_broken_lines
 from reticent.engines.engine import Engine, EngineContext
@@ -97,7 +98,8 @@ def publish(
     stamp = ChangeStamp.read(source)
     ledger_folder = None if open_ledger is None else open_ledger.folder
     with make_temp_dirs(target, ledger_folder) as make_temp_dir:
-        table = read_table(loaded_engine, job, frame, EngineContext(progress, make_temp_dir))
+        rng = Random.from_optional_seed(seed)
+        table = read_table(loaded_engine, job, frame, EngineContext(progress, make_temp_dir, rng))
         broken_files = list_broken_lines(source)
         set_aside = sum(broken.count for broken in broken_files)
         if set_aside:
@@ -105,7 +107,6 @@ def publish(
         rows = table.fingerprint(source)
         if target is not None and open_ledger is not None:
             open_ledger.require_not_published(target, rows, again)
-        rng = Random.from_optional_seed(seed)
         start, end = table.planning_range
         plan = table.plan(rng, scale_progress(progress, start, end))
         if job.release.loss_at_most is not None:
@@ -115,7 +116,7 @@ def publish(
             warn(sentence)
         progress(ProgressEvent("writing", end))
         with stage_folder(target, ledger_folder) as staged:
-            fields = {**make_manifest_fields(job, rng, plan.cells.rows_per_person), **plan.manifest_fields}
+            fields = {**make_manifest_fields(job, rng, plan.cells), **plan.manifest_fields}
             with translate_disk_errors(target), stamp.guard_passthrough(table.columns):
                 witness = plan.write(staged, fields)
             progress(ProgressEvent("auditing", (1 + end) / 2))
@@ -176,7 +177,7 @@ def require_passed(audit: Audit, job: Job) -> Audit:
     return audit
 
 
-def make_manifest_fields(job: Job, rng: Random, rows_per_person: int) -> dict[str, Any]:
+def make_manifest_fields(job: Job, rng: Random, cells: Cells) -> dict[str, Any]:
     """Make the manifest fields that repeat the job; they are the same for all release kinds."""
     method_promises = select_method_promises(job.prepare, job.promises)
     fields: dict[str, Any] = {
@@ -194,10 +195,12 @@ def make_manifest_fields(job: Job, rng: Random, rows_per_person: int) -> dict[st
         fields["formulas"] = job.release.formulas
     if job.release.part_rows is not None:
         fields["part_rows"] = job.release.part_rows
-    if rows_per_person > 1:
-        fields["rows_per_person"] = rows_per_person
     if job.about is not None:
         fields["about"] = job.about.to_plain()
+    if cells.rows_per_person > 1:
+        fields["rows_per_person"] = cells.rows_per_person
+    if cells.withheld_before.total:
+        fields["withheld_before"] = cells.withheld_before.to_dict()
     if job.prepare:
         fields["prepare"] = [registry.describe(stage) for stage in job.prepare]
     return fields

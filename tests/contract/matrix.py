@@ -286,8 +286,33 @@ FEATURES = [
     published("missing quasi-identifiers", method_promise_pairs.lose_quasi, words=("missing",)),
     published("missing sensitive values, a category", method_promise_pairs.lose_sensitive, words=("missing",)),
     published("missing sensitive values, not declared", method_promise_pairs.lose_sensitive_unsaid, words=("missing",)),
+    published(
+        'missing quasi-identifiers, withheld (missing = "withhold")',
+        method_promise_pairs.withhold_quasi,
+        words=("missing",),
+    ),
+    published(
+        'missing sensitive values, withheld (missing = "withhold")',
+        method_promise_pairs.withhold_sensitive,
+        words=("missing",),
+    ),
+    published(
+        'surplus rows of a person, withheld (beyond = "withhold")',
+        method_promise_pairs.withhold_surplus,
+        words=("beyond",),
+    ),
     published("withheld rows (suppress_at_most)", method_promise_pairs.withhold, words=("suppress_at_most",)),
     published("a limit of loss (loss_at_most)", method_promise_pairs.limit_loss, words=("loss_at_most",)),
+    published(
+        "sensitive numbers rounded and bounded (round_to, top, bottom)",
+        method_promise_pairs.recode_sensitive,
+        words=("wage",),
+    ),
+    published(
+        "carried numbers and dates rounded and bounded (round_to, top, bottom)",
+        method_promise_pairs.recode_carried,
+        words=("carried", "carries"),
+    ),
     published("labels snapped", method_promise_pairs.snap, words=("labels",)),
     published("labels padded", method_promise_pairs.pad, words=("labels",)),
     published("several rows per person", method_promise_pairs.repeat, words=("rows_per_person",)),

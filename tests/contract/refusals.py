@@ -154,6 +154,30 @@ REFUSED = [
         "The sensitive column '{column}' is missing in 20 rows.",
     ),
     Rule(
+        ('missing sensitive values, withheld (missing = "withhold")',),
+        "sampled releases",
+        sampled,
+        "{method} cannot withhold rows by missing = \"withhold\" of the sensitive column '{column}'.",
+    ),
+    Rule(
+        ('surplus rows of a person, withheld (beyond = "withhold")',),
+        "transformed and sampled releases",
+        lambda pair: transformed(pair) or sampled(pair),
+        '{method} cannot withhold rows by beyond = "withhold".',
+    ),
+    Rule(
+        ('surplus rows of a person, withheld (beyond = "withhold")',),
+        "promises about what the whole table teaches",
+        of_the_whole_table,
+        '{promise} cannot be kept with beyond = "withhold".',
+    ),
+    Rule(
+        ("carried numbers and dates rounded and bounded (round_to, top, bottom)",),
+        "sampled releases",
+        sampled,
+        "A sampled release carries no insensitive column; the job declares 'visits', 'seen'.",
+    ),
+    Rule(
         ("several rows per person",),
         "sampled releases",
         sampled,

@@ -128,10 +128,10 @@ def test_whatever_promise_an_audit_is_asked_for_is_judged_or_it_is_said_why_not(
 SWITCHES: list[tuple[method_promise_pairs.Turn | None, ...]] = [
     (None, method_promise_pairs.stage),
     (None, method_promise_pairs.several, method_promise_pairs.together),
-    (None, method_promise_pairs.lose_quasi),
-    (None, method_promise_pairs.lose_sensitive),
+    (None, method_promise_pairs.lose_quasi, method_promise_pairs.withhold_quasi),
+    (None, method_promise_pairs.lose_sensitive, method_promise_pairs.withhold_sensitive),
     (None, method_promise_pairs.withhold),
-    (None, method_promise_pairs.repeat),
+    (None, method_promise_pairs.repeat, method_promise_pairs.withhold_surplus),
     (None, method_promise_pairs.carry),
     (None, method_promise_pairs.as_csv),
     (None, method_promise_pairs.cut),

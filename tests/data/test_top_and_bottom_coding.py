@@ -143,6 +143,6 @@ def test_categories_have_no_top():
         rt.publish(job(born=rt.quasi(top=3)), frame=table().with_columns(born=pl.lit("Ulm")))
 
 
-def test_only_quasi_identifiers_are_coded():
-    with pytest.raises(JobError, match="quasi-identifying"):
-        rt.sensitive(top=80)
+def test_an_identifying_column_is_not_coded():
+    with pytest.raises(JobError, match="top is for quasi-identifying, sensitive and insensitive columns"):
+        rt.Column("identifying", top=80)

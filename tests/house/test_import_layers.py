@@ -66,8 +66,9 @@ LAYERS = {
     "loss_explanation": "data job labels models registry",
     "skyline_trials": "data evaluation job loss_explanation models recipe",
     "bound_widths": "data evaluation job loss_explanation methods models recipe registry",
+    "withholding_costs": "data engines job",
     "check": "bound_widths data engines evaluation job job_table ledger loss_explanation loss_limit methods models planning preconditions "
-    "recipe registry skyline_trials",
+    "recipe registry skyline_trials withholding_costs",
     "report": "attacks audit charts data format labels ledger release release.release utility",
     "compare": "attacks audit charts data evaluation job job_table labels planning preconditions publish registry release.release report utility",
     "sklearn": "data format job labels methods planning",

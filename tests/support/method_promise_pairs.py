@@ -171,6 +171,51 @@ def lose_sensitive_unsaid(draft: Draft) -> None:
     draft.columns[name] = replace(draft.columns[name], missing="refuse")
 
 
+def withhold_quasi(draft: Draft) -> None:
+    """Every tenth age and every seventh city is missing, and such rows are withheld."""
+    lose_quasi(draft)
+    from dataclasses import replace
+
+    for name in ("age", "city"):
+        draft.columns[name] = replace(draft.columns[name], missing="withhold")
+
+
+def withhold_sensitive(draft: Draft) -> None:
+    """Some sensitive values are missing, and such rows are withheld."""
+    lose_sensitive(draft)
+    from dataclasses import replace
+
+    name = draft.pair.sensitive
+    draft.columns[name] = replace(draft.columns[name], missing="withhold")
+
+
+def withhold_surplus(draft: Draft) -> None:
+    """Every twelfth person has two rows, of which one is withheld; the others have one."""
+    names = [f"{contract_examples.CANARY}-name-{row - (row % 12 == 7):04d}" for row in range(len(draft.frame))]
+    draft.frame = draft.frame.with_columns(name=pl.Series(names))
+    draft.columns["name"] = rt.identifying(rows_per_person=1, beyond="withhold")
+
+
+def recode_sensitive(draft: Draft) -> None:
+    """Where the sensitive column is one of numbers, they are rounded and bounded."""
+    from dataclasses import replace
+
+    if draft.pair.sensitive == "wage":
+        draft.columns["wage"] = replace(draft.columns["wage"], round_to=2000, bottom=2000, top=4000)
+
+
+def recode_carried(draft: Draft) -> None:
+    """A carried number is rounded and bounded, a carried date is bounded."""
+    row = pl.int_range(pl.len())
+    visits = (row * 7 % 50).cast(pl.Int64).alias("visits")
+    seen = (pl.date(2020, 1, 1) + pl.duration(days=row % 40)).alias("seen")
+    draft.frame = draft.frame.with_columns(visits, seen)
+    draft.columns |= {
+        "visits": rt.insensitive(round_to=5, bottom=10, top=40),
+        "seen": rt.insensitive(top="2020-01-31", bottom="2020-01-05", acknowledge=True),
+    }
+
+
 def withhold(draft: Draft) -> None:
     """One row in ten may be withheld."""
     draft.output["suppress_at_most"] = 0.1

@@ -26,6 +26,7 @@ from reticent import catalogue
 from reticent.attacks.scoring import TrueValues
 from reticent.data.cells import COUNT_COLUMN, Cells, encode_cells, find_distinct_rows
 from reticent.data.columns import Column, Role, apply_source_types, has_types, require_no_nested
+from reticent.data.declared_withholding import has_values, list_complete_columns
 from reticent.data.domain import Domain, RangeDomain, TreeDomain
 from reticent.data.hierarchy import Hierarchy
 from reticent.data.source import Source, collect_frame, is_text, scan_source
@@ -211,7 +212,7 @@ def count_cells_with_persons(
         return count_cells(declared, source, missing), None
     require_one_sensitive(declared)
     names = [*declared, *(name for name in present if name not in declared)]
-    lazy = select_source_columns(source, names, missing)
+    lazy = drop_withheld_rows(select_source_columns(source, names, missing), declared)
     if has_types(*_resolve_source(source, missing)):
         declared = apply_source_types(declared, lazy.collect_schema())
     rows = lazy.group_by(names).len(name=COUNT_COLUMN)
@@ -281,10 +282,16 @@ def count_cells(declared: Mapping[str, Column], source: Any, missing: tuple[str,
     from reticent import registry
 
     require_one_sensitive(declared)
-    lazy = select_source_columns(source, list(declared), missing)
+    lazy = drop_withheld_rows(select_source_columns(source, list(declared), missing), declared)
     if has_types(*_resolve_source(source, missing)):
         declared = apply_source_types(declared, lazy.collect_schema())
     return registry.load_engine(catalogue.DEFAULT_ENGINE).count(parse_declared(lazy, declared), declared).cells
+
+
+def drop_withheld_rows(lazy: pl.LazyFrame, declared: Mapping[str, Column]) -> pl.LazyFrame:
+    """Drop rows that lack a value where that withholds them: the release says so, and nobody looks for them in it."""
+    names = list_complete_columns(declared)
+    return lazy.filter(has_values(lazy.collect_schema(), names)) if names else lazy
 
 
 def require_one_sensitive(declared: Mapping[str, Column]) -> None:
@@ -449,11 +456,12 @@ def _declare_column(entry: ColumnEntry) -> Column:
     """Declare a column as its manifest entry describes it; a hierarchy that was built is built again from the source's values."""
     order = tuple(entry.order) if entry.order else None
     hierarchy = dict(entry.built) if entry.built is not None else entry.hierarchy
-    ends = {"top": entry.top, "bottom": entry.bottom} if entry.role == Role.QUASI else {}
+    recoding: dict[str, Any] = {"top": entry.top, "bottom": entry.bottom, "round_to": entry.round_to}
     reading: dict[str, Any] = {"format": entry.format, "rates": entry.rates}
     if isinstance(entry.format, list):
         reading["ambiguous"] = "first"  # the publisher was asked, and the source is read as it was published
-    return Column(entry.role, None if order else entry.type, hierarchy, order, missing="category", **reading, **ends)
+    missing = "withhold" if entry.missing == "withhold" else "category"
+    return Column(entry.role, None if order else entry.type, hierarchy, order, missing=missing, **reading, **recoding)
 
 
 def _widen_span(domain: Domain, entry: ColumnEntry) -> Domain:

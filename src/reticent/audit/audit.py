@@ -17,6 +17,7 @@ import numpy as np
 import polars as pl
 
 from reticent import validation
+from reticent.audit.early_withholding import check_missing_rows, check_row_limits, select_complete_rows
 from reticent.audit.groups import Evidence, Perturbation, SourceRows
 from reticent.audit.kind import (
     RecomputedRelease,
@@ -30,7 +31,7 @@ from reticent.audit.person_counts import compute_source_entropy, count_populatio
 from reticent.audit.provenance import Provenance, check_page, identify_folder, trace_provenance
 from reticent.audit.result import Audit, Verdict, judge_promise
 from reticent.audit.risk import compute_group_risk, measure_passthrough
-from reticent.audit.source_comparison import SourceComparison, is_small_source
+from reticent.audit.source_comparison import SourceComparison, is_small_source, recode_as_stated
 from reticent.audit.streamed_comparison import compare_with_source
 from reticent.audit.subject import Subject, read_folder_subject, read_table_subject, translate_read_errors
 from reticent.audit.withholding import check_stated_withholding
@@ -38,7 +39,7 @@ from reticent.data.columns import Column, Role, parse_columns
 from reticent.data.odd_values import describe_variants
 from reticent.data.source import collect_frame, scan_source
 from reticent.errors import BundleDamaged, JobError
-from reticent.ledger.source_options import describe_source_options, resolve_source
+from reticent.ledger.source_options import describe_source_options, find_person_columns, resolve_source
 from reticent.validation import is_job, mapping, names, null_values, optional, path_or_table, text, validate_arguments
 
 SourceTable = pl.DataFrame | pl.LazyFrame
@@ -49,13 +50,14 @@ class AuditContext:
     """What `publish` hands to the audit beside the files: a population, the source as it was counted, and true values.
 
     `source` holds distinct rows with how many `times` each occurs; `published` counts, for a sensitive column, the
-    published people who have each value.
+    published people who have each value. `naming` are the columns of a source that name the person of a row.
     """
 
     population: Any = None
     source: pl.DataFrame | None = None
     times: np.ndarray | None = None
     published: Callable[[str], Mapping[str, int]] | None = None
+    naming: Sequence[str] = ()
 
 
 @validate_arguments(
@@ -108,7 +110,8 @@ def audit(
     reading_options = ""
     if source is not None:
         rows, reading_options = _read_source_rows(release, source, job, missing)
-    context = AuditContext(_read_population(release, population, job, missing))
+    naming = () if rows is None else find_person_columns(release, None if job is None else job.columns)
+    context = AuditContext(_read_population(release, population, job, missing), naming=naming)
     result = _audit_subject(infer_withheld_rows(subject, rows), rows, context, missing)
     if reading_options:
         note = f"The source was read as it was published: {reading_options}."
@@ -205,18 +208,33 @@ def _audit_subject(
     utility = dict(recount.utility)
     provenance = None
     if source is not None:
-        comparison = compare_with_source(recount, source)
+        all_rows = compare_with_source(recount, source)
+        comparison = all_rows
+        complete_rows, planned_rows = _select_planned_rows(source, subject)
+        if planned_rows is not source:
+            comparison = compare_with_source(recount, planned_rows)
+        set_aside = all_rows.rows - comparison.rows
         if subject.foreign:
             recount = cast("Any", auditor).measure_by_source(recount, comparison)
             utility = dict(recount.utility)
         matching = auditor.match(recount, comparison)
-        matching = replace(matching, findings=(*matching.findings, *check_stated_withholding(recount, comparison)))
-        provenance = trace_provenance(recount, matching, comparison)
+        findings = (
+            *matching.findings,
+            *check_stated_withholding(recount, comparison),
+            *check_missing_rows(recount, set_aside),
+            *check_row_limits(recount, complete_rows, context.naming),
+        )
+        matching = replace(
+            matching,
+            findings=findings,
+            missing=None if matching.missing is None else matching.missing + set_aside,
+        )
+        provenance = trace_provenance(recount, matching, all_rows)
         evidence = _add_source_evidence(evidence, subject, matching, comparison)
         if recount.labelled:
             utility["entropy"] = None
             if not provenance.uncovered:
-                utility["entropy"] = compute_source_entropy(recount, matching.axes or (), comparison.rows)
+                utility["entropy"] = compute_source_entropy(recount, matching.axes or (), all_rows.rows)
     with translate_read_errors(subject, staged=staged):
         verdicts = _judge_promises(subject, evidence)
     risk = None
@@ -242,7 +260,17 @@ def _audit_subject(
         notes=list_notes(recount, provenance),
         carried=measure_passthrough(recount),
         about=subject.about,
+        withheld_before={} if subject.manifest is None else subject.manifest.withheld_before,
     )
+
+
+def _select_planned_rows(source: SourceTable, subject: Subject) -> tuple[SourceTable, SourceTable]:
+    """Return the source's rows that lack no value where that withholds a row, and the same with values as published."""
+    if isinstance(source, pl.DataFrame):
+        complete_frame = select_complete_rows(source, subject.complete)
+        return complete_frame, recode_as_stated(complete_frame, subject.columns)
+    complete_rows = select_complete_rows(source, subject.complete)
+    return complete_rows, recode_as_stated(complete_rows, subject.columns)
 
 
 def _list_similar_spellings(recount: RecomputedRelease) -> list[str]:
@@ -277,13 +305,13 @@ def _collect_evidence(recount: RecomputedRelease, people: np.ndarray | None, con
     subject = recount.subject
     source_rows = None
     if context.source is not None:
-        counted_source = (context.source, context.times)
+        counted_source = (recode_as_stated(context.source, subject.columns), context.times)
         source_rows = SourceRows(lambda: counted_source)
     return Evidence(
         class_sizes=recount.class_sizes,
         sizes=recount.sizes,
         sensitive=recount.sensitive,
-        withheld=subject.withheld,
+        withheld=subject.withheld_later,
         stages=subject.stages,
         rows_per_person=subject.rows_per_person,
         population=people,

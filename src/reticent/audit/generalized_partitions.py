@@ -222,7 +222,7 @@ def judge_partition(frames: Iterable[pl.DataFrame], subject: Subject, totals: Se
         class_sizes=groups.sizes,
         sizes=groups.sizes,
         sensitive=sensitive,
-        withheld=subject.withheld,
+        withheld=subject.withheld_later,
         stages=subject.stages,
         rows_per_person=subject.rows_per_person,
         columns=subject.columns,
@@ -300,6 +300,7 @@ def combine_partitions(
         notes=list_notes(recount),
         carried=measure_passthrough(recount),
         about=subject.about,
+        withheld_before={} if subject.manifest is None else subject.manifest.withheld_before,
     )
 
 

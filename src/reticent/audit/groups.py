@@ -394,7 +394,8 @@ class LabelledRows(Protocol):
 class Evidence:
     """Everything a judge may look at.
 
-    `class_sizes` counts the rows that agree in all quasi-identifiers, `sizes` those of each group.
+    `class_sizes` counts the rows that agree in all quasi-identifiers, `sizes` those of each group; `withheld` are the
+    rows that the method or a stage withheld.
     """
 
     class_sizes: np.ndarray

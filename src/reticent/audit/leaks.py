@@ -432,7 +432,11 @@ def _list_hidden_values(entry: ColumnEntry, values: pl.Series) -> set[str]:
 
 
 def _find_other_spellings(entry: ColumnEntry, values: pl.Series, published: set[str]) -> set[str]:
-    """Find the texts of source values that are published in another spelling: as numbers, dates or truth values."""
+    """Find the texts of source values that are published in another spelling: as numbers, dates or truth values.
+
+    A value that was rounded, or moved to a bound, is not published in another spelling: it is not published.
+    """
+    entry = entry.with_changes(round_to=None, top=None, bottom=None)
     converted = convert_source(values.rename(entry.name).to_frame(), [entry]).frame[entry.name].cast(pl.String)
     return list_texts(values.filter(converted.is_in(list(published)).fill_null(False)))
 

@@ -72,6 +72,12 @@ def find_disagreements(subject: Subject, job: Any) -> tuple[str, ...]:
     stages = [(stage.name, getattr(stage, "kind", None)) for stage in job.prepare]
     if [(stage.name, stage.parameters.get("kind")) for stage in subject.stages] != stages:
         disagreements.append("the stages are not those of the job")
+    allowed = int(job.release.suppress_at_most * (_count_planned_rows(subject)))
+    if subject.manifest is not None and not subject.stages and subject.withheld_later > allowed:
+        disagreements.append(
+            f"{subject.withheld_later:,} rows are withheld beside those that columns withhold, and suppress_at_most "
+            f"allows {allowed:,}"
+        )
     for entry in subject.columns:
         column = job.columns.get(entry.name)
         if column is not None:
@@ -84,6 +90,13 @@ def _list_said(about: Any) -> dict[str, Any]:
     return {} if about is None else about.to_plain()
 
 
+def _count_planned_rows(subject: Subject) -> int:
+    """Count the rows that were planned: those published, and those withheld later."""
+    if subject.manifest is None:
+        return 0
+    return subject.manifest.rows + subject.withheld_later
+
+
 def require_described_columns(recount: RecomputedRelease, *, bytes: bool) -> None:
     """Refuse a manifest that describes other columns than the files have.
 
@@ -93,13 +106,17 @@ def require_described_columns(recount: RecomputedRelease, *, bytes: bool) -> Non
     if subject.manifest is None or subject.path is None:
         return
     labels = recount.labelled or recount.sampling is not None
+    if subject.withheld_missing and not subject.complete:
+        raise BundleDamaged(
+            "The manifest states rows withheld for a missing value, and no column of which such rows are withheld."
+        )
     for entry in subject.quasi:
         fault = _find_quasi_fault(entry, recount.frame[entry.name].unique(), labels)
         if fault:
             raise _make_description_error(entry, fault)
     tables = (recount.frame, *recount.other_tables.values())
     for entry in subject.find_columns_with_role(Role.SENSITIVE):
-        if entry.missing == "refuse" and any(
+        if entry.missing in ("refuse", "withhold") and any(
             table[entry.name].null_count() for table in tables if entry.name in table.columns
         ):
             raise _make_description_error(entry, "values are missing in a column that the manifest says is complete")
@@ -140,6 +157,8 @@ def _normalize_parameters(parameters: Any) -> dict[str, Any]:
 def _find_column_disagreements(entry: ColumnEntry, column: Any, subject: Subject) -> list[str]:
     """List how a column of the manifest differs from what the job declares about it."""
     disagreements = []
+    if (column.missing == "withhold") != (entry.missing == "withhold"):
+        disagreements.append(f"rows without a value in {entry.name!r} are withheld in one of release and job alone")
     if list_formats(column.format) != list_formats(entry.format) or (column.rates or {}) != (entry.rates or {}):
         disagreements.append(f"column {entry.name!r} is read by another format than in the job")
     has_wider_labels = column.labels is not None and column.labels.style in ("snapped", "padded")
@@ -167,6 +186,8 @@ def _find_quasi_fault(entry: ColumnEntry, distinct: pl.Series, labels: bool) -> 
     Compared are whether values are missing and, of categories without a hierarchy, the list of values.
     """
     has_missing = bool(distinct.null_count())
+    if has_missing and entry.missing == "withhold":
+        return "rows without a value are said to be withheld, and one is published"
     if entry.null and not has_missing:
         return "it says that values are missing and none is"
     if has_missing and not entry.null:

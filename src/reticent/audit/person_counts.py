@@ -18,6 +18,7 @@ from reticent.audit.groups import NumberedColumn, number_values, pack_columns
 from reticent.audit.kind import RecomputedRelease
 from reticent.audit.row_matching import LabelAxis, cover_labels
 from reticent.audit.source_comparison import read_as_stated, read_source
+from reticent.audit.subject import Subject
 from reticent.data.label_grammar import format_value_label
 from reticent.errors import ColumnError, pluralize, quote_list
 from reticent.labels.cover import CoveredRegions, LabelCover, join_boxes
@@ -34,25 +35,26 @@ def count_population(
 
     The table's rows are people; where it has one of the columns that name `persons`, persons are counted instead.
     """
-    population = read_source(population, missing)
-    naming = [number_values(population[name]).codes for name in persons if name in population.columns]
-    covers, codes = cover_rows(recount, population, "The population table")
+    people = read_source(population, missing)
+    naming = [number_values(people[name]).codes for name in persons if name in people.columns]
+    people = read_quasi_columns(recount, people, "The population table")
+    people, is_complete = _drop_incomplete_people(people, recount.subject)
+    naming = [person[is_complete] for person in naming]
+    covers, codes = cover_rows(recount, people)
     if naming:
         rows = np.column_stack([column.codes for column in codes])
         regions = join_boxes(covers, recount.groups.labels, rows)
         return np.minimum.reduce([count_persons_under(regions, person, len(recount.groups)) for person in naming])
-    word = pack_columns(codes, len(population))
+    word = pack_columns(codes, len(people))
     distinct, of_row, count = np.unique(word, return_inverse=True, return_counts=True)
     row = np.empty(len(distinct), np.int64)
-    row[of_row] = np.arange(len(population))
+    row[of_row] = np.arange(len(people))
     points = np.column_stack([column.codes[row] for column in codes])
     return join_boxes(covers, recount.groups.labels, points).total(count.astype(np.int64), len(recount.groups))
 
 
-def cover_rows(
-    recount: RecomputedRelease, table: pl.DataFrame, subject_of_error: str
-) -> tuple[list[LabelCover], list[NumberedColumn]]:
-    """Return what each quasi-identifier's labels cover, and the codes of a table's rows to compare it with."""
+def read_quasi_columns(recount: RecomputedRelease, table: pl.DataFrame, subject_of_error: str) -> pl.DataFrame:
+    """Read a table as the manifest states; refuse one that lacks a quasi-identifying column."""
     subject = recount.subject
     rows = read_as_stated(table, subject.columns)
     absent = [entry.name for entry in subject.quasi if entry.name not in rows.columns]
@@ -61,11 +63,16 @@ def cover_rows(
             f"{subject_of_error} lacks {pluralize(len(absent), 'quasi-identifying column')}: {quote_list(absent)}.",
             attempt="a table with the same columns.",
         )
+    return rows
+
+
+def cover_rows(recount: RecomputedRelease, rows: pl.DataFrame) -> tuple[list[LabelCover], list[NumberedColumn]]:
+    """Return, for each quasi-identifier, what its labels cover and the codes of rows that were read as the manifest states."""
     covers = []
     codes = []
-    for entry in subject.quasi:
+    for entry in recount.subject.quasi:
         covered, values = cover_labels(
-            entry, _list_labels(recount, entry.name), number_values(rows[entry.name]), foreign=subject.foreign
+            entry, _list_labels(recount, entry.name), number_values(rows[entry.name]), foreign=recount.subject.foreign
         )
         covers.append(covered)
         codes.append(values)
@@ -76,6 +83,33 @@ def iterate_pairs(regions: CoveredRegions) -> Iterator[tuple[np.ndarray, np.ndar
     """Yield (point, box) of every point under every box, some boxes at a time and each box whole."""
     for chosen in _split_regions(regions):
         yield CoveredRegions(regions.order, regions.box[chosen], regions.start[chosen], regions.stop[chosen]).pairs()
+
+
+def join_labels(recount: RecomputedRelease, rows: pl.DataFrame) -> CoveredRegions:
+    """Join the labels of the published groups with rows of a table that was read as the manifest states."""
+    covers, codes = cover_rows(recount, rows)
+    return join_boxes(covers, recount.groups.labels, np.column_stack([column.codes for column in codes]))
+
+
+def count_surplus_under(regions: CoveredRegions, person: np.ndarray, boxes: int, limit: int) -> np.ndarray:
+    """Count, under each box, the rows beyond `limit` of each person, where every point is a row of one `person`.
+
+    A person with `limit` rows or fewer has none beyond them anywhere, and is not looked at.
+    """
+    surplus_under = np.zeros(boxes, np.int64)
+    is_crowded = np.bincount(person)[person] > limit
+    persons = int(person.max(initial=0)) + 1
+    for chosen in _split_regions(regions):
+        point, box = CoveredRegions(
+            regions.order, regions.box[chosen], regions.start[chosen], regions.stop[chosen]
+        ).pairs()
+        looked_at = is_crowded[point]
+        pairs, rows = np.unique(
+            box[looked_at].astype(np.int64) * persons + person[point[looked_at]], return_counts=True
+        )
+        surplus = np.maximum(rows - limit, 0)
+        surplus_under += np.bincount(pairs // persons, weights=surplus, minlength=boxes).astype(np.int64)
+    return surplus_under
 
 
 def compute_source_entropy(recount: RecomputedRelease, axes: Sequence[LabelAxis], rows: int) -> float:
@@ -134,6 +168,16 @@ def count_persons_under(regions: CoveredRegions, person: np.ndarray, boxes: int)
         distinct = np.unique(box.astype(np.int64) * persons + person[point])
         persons_under += np.bincount(distinct // persons, minlength=boxes)
     return persons_under
+
+
+def _drop_incomplete_people(people: pl.DataFrame, subject: Subject) -> tuple[pl.DataFrame, np.ndarray]:
+    """Drop people without a value where the release withholds such rows: nobody in it can be one of them."""
+    is_complete = np.ones(len(people), bool)
+    for name in [entry.name for entry in subject.quasi if entry.name in subject.complete]:
+        values = people[name]
+        is_missing = values.is_null() | values.is_nan() if values.dtype.is_float() else values.is_null()
+        is_complete &= ~is_missing.fill_null(True).to_numpy()
+    return people.filter(pl.Series(is_complete)), is_complete
 
 
 def _list_labels(recount: RecomputedRelease, name: str) -> pl.Series:

@@ -131,7 +131,7 @@ class PerturbedAuditor:
             shared_values = (link.ours, link.theirs) if converted.readable.all() else None
             order.add(ours, theirs, [link.mean_place, link.mean(ranked.rank_rows(converted.frame))], shared_values)
             comparison.add(ours, converted, theirs)
-        result = comparison.judge_redrawing(subject.withheld)
+        result = comparison.judge_redrawing(subject.withheld - subject.withheld_missing)
         return SourceMatching(
             unmatched,
             published_values.values,
@@ -158,7 +158,7 @@ def read_perturbation(manifest: Manifest) -> Perturbation:
         are_probabilities &= len(distribution) == len(matrix) and sum(distribution) == 1 and min(distribution) >= 0
     if not are_probabilities:
         raise BundleDamaged("The matrix and the distribution of this release are no probabilities of its values.")
-    if distribution is not None and manifest.withheld:
+    if distribution is not None and manifest.withheld > manifest.withheld_missing:
         raise BundleDamaged(
             "The overall distribution is published beside withheld rows.",
             why="Together they say which values the withheld people had.",

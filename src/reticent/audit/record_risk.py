@@ -35,7 +35,7 @@ import polars as pl
 from reticent.audit.groups import number_values, pack_columns
 from reticent.audit.kind import RecomputedRelease
 from reticent.audit.measure.counts import parse_parameter
-from reticent.audit.person_counts import cover_rows, iterate_pairs
+from reticent.audit.person_counts import cover_rows, iterate_pairs, read_quasi_columns
 from reticent.audit.risk import (
     DEFAULT_THRESHOLD,
     AdversaryRisk,
@@ -358,7 +358,7 @@ def _measure_released_rows(
     """Measure source rows in the riskiest published group whose labels fit them; `people` are a population's, by group."""
     boxes = len(recount.groups)
     persons = count_least_persons(recount.groups.sizes, recount.subject.rows_per_person)
-    covers, codes = cover_rows(recount, source, "The source")
+    covers, codes = cover_rows(recount, read_quasi_columns(recount, source, "The source"))
     points = np.column_stack([column.codes for column in codes])
     regions = join_boxes(covers, recount.groups.labels, points)
     fewest = np.full(len(source), np.iinfo(np.int64).max)

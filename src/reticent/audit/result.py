@@ -61,6 +61,18 @@ def judge_promise(promise: ComponentEntry, evidence: Evidence) -> Verdict:
     )
 
 
+def format_withheld(withheld: int | None, before: Mapping[str, int]) -> str:
+    """Format how many rows were withheld and, where it is stated, why: 12 withheld (8 lack a value)."""
+    if withheld is None:
+        return "an unknown number withheld"
+    reasons = [
+        f"{before[reason]:,} {words}"
+        for reason, words in (("missing", "lack a value"), ("surplus", "are too many of their person"))
+        if before.get(reason)
+    ]
+    return f"{withheld:,} withheld ({', '.join(reasons)})" if reasons else f"{withheld:,} withheld"
+
+
 @dataclass(frozen=True, eq=False)
 class Audit:
     """Result of an audit. `exact` holds the measures as integers and fractions, `achieved` as plain numbers."""
@@ -81,6 +93,7 @@ class Audit:
     identity: Identity | None = None  # of a release folder: its digest, and what it was compared with
     page: PageCheck | None = None  # of a release folder with a page: whether the owner noted it
     about: Mapping[str, Any] = field(default_factory=dict)  # what the publisher says of the release
+    withheld_before: Mapping[str, int] = field(default_factory=dict)  # of the withheld, before planning, by reason
 
     @property
     def kept(self) -> bool | None:
@@ -155,6 +168,8 @@ class Audit:
         }
         if self.about:
             document["about"] = dict(self.about)
+        if self.withheld_before:
+            document["withheld_before"] = dict(self.withheld_before)
         if self.risk is not None:
             document["risk"] = self.risk.to_dict()
         if self.by_column:
@@ -177,10 +192,10 @@ class Audit:
         return html_repr.render_audit(self)
 
     def __str__(self) -> str:
-        withheld = "an unknown number" if self.withheld is None else f"{self.withheld:,}"
+        withheld = format_withheld(self.withheld, self.withheld_before)
         lines = [
             *([self.about["title"]] if "title" in self.about else ()),
-            f"{self.rows:,} rows in {self.groups:,} groups, {withheld} withheld: {VERDICT_WORDS[self.verdict]}",
+            f"{self.rows:,} rows in {self.groups:,} groups, {withheld}: {VERDICT_WORDS[self.verdict]}",
             self.remainder.sentence,
             "",
         ]

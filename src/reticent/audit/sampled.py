@@ -69,7 +69,9 @@ class SampledAuditor:
         sampling = _read_parameters(manifest)
         achieved = {"k-anonymity": int(sizes.min()) // manifest.rows_per_person, **_measure_achieved(subject, sampling)}
         losses = [_make_labels(column, sizes).measure_loss() for column in columns]
-        utility = loss.compute_loss_measures(losses, sizes, withheld=0, k=sampling.k, weights=subject.weights)
+        utility = loss.compute_loss_measures(
+            losses, sizes, withheld=subject.withheld, k=sampling.k, weights=subject.weights
+        )
         recomputed = RecomputedRelease(
             subject=subject,
             frame=frame,

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -55,6 +55,33 @@ def read_source(source: Any, missing: Sequence[str] = ()) -> pl.DataFrame:
 def read_as_stated(rows: Table, columns: Sequence[ColumnEntry]) -> Table:
     """Read dates and numbers as the release's maker did: in the formats that the manifest states for the source."""
     return parse_stated(rows, {entry.name: entry for entry in columns}, {entry.name: entry.dtype for entry in columns})
+
+
+def recode_as_stated(rows: Table, columns: Sequence[ColumnEntry]) -> Table:
+    """Recode sensitive and carried values as the manifest states: rounded, and moved to a top or bottom.
+
+    Quasi-identifying values are recoded where labels are laid over them.
+    """
+    present = rows.collect_schema().names()
+    recoded = [
+        entry
+        for entry in columns
+        if entry.role != Role.QUASI
+        and entry.name in present
+        and any(option is not None for option in (entry.round_to, entry.top, entry.bottom))
+    ]
+    if not recoded:
+        return rows
+    return read_as_stated(rows, columns).with_columns(
+        pl.col(entry.name).map_batches(
+            partial(_convert_normalized, entry=entry), return_dtype=parse_dtype(entry.dtype), is_elementwise=True
+        )
+        for entry in recoded
+    )
+
+
+def _convert_normalized(series: pl.Series, entry: ColumnEntry) -> pl.Series:
+    return _convert_column(_normalize_missing(series, entry), entry)
 
 
 def require_columns(names: Sequence[str], present: Sequence[str]) -> None:
@@ -310,8 +337,10 @@ def _convert_column(series: pl.Series, entry: ColumnEntry) -> pl.Series:
     wanted = parse_dtype(entry.dtype)
     try:
         if entry.round_to is not None:
-            return _round_to_multiples(_cast_numbers(series, pl.Float64()), entry.round_to).cast(wanted, strict=False)
-        values = _cast_values(series, wanted)
+            multiples = _round_to_multiples(_cast_numbers(series, pl.Float64()), entry.round_to)
+            values = multiples.cast(wanted, strict=False)
+        else:
+            values = _cast_values(series, wanted)
     except pl.exceptions.PolarsError:  # no value of this type is one of that type
         return pl.Series(series.name, [None] * len(series), dtype=wanted)
     return _clip_values(values, entry)

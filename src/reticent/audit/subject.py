@@ -82,6 +82,26 @@ class Subject:
     def quasi(self) -> list[ColumnEntry]:
         return self.find_columns_with_role(Role.QUASI)
 
+    @property
+    def complete(self) -> list[str]:
+        """The columns of which rows without a value are stated to be withheld."""
+        return [column.name for column in self.columns if column.missing == "withhold"]
+
+    @property
+    def withheld_missing(self) -> int:
+        """The number of rows that are stated to be withheld because a value is missing."""
+        return 0 if self.manifest is None else self.manifest.withheld_missing
+
+    @property
+    def withheld_surplus(self) -> int:
+        """The number of rows that are stated to be withheld because their person has too many."""
+        return 0 if self.manifest is None else self.manifest.withheld_surplus
+
+    @property
+    def withheld_later(self) -> int:
+        """The number of rows that the method or a stage withheld, as far as is stated."""
+        return self.withheld - self.withheld_missing - self.withheld_surplus
+
 
 def read_folder_subject(folder: str | Path, expect_digest: str | None = None, promises: Iterable[Any] = ()) -> Subject:
     """Read a complete, undamaged release; refuse anything else. `promises` are judged beside those of the manifest."""

@@ -131,23 +131,28 @@ COLUMN_FIELDS: Mapping[str, Field] = {
     ),
     "missing": Field(
         "choice",
-        "what becomes of a null in a sensitive column: refused, or published as a category of its own",
+        "what becomes of a null: in a sensitive column it is refused, or published as a category of its own; in a "
+        'quasi-identifying column it is grouped with others; with "withhold" its row is withheld, in both',
         default="refuse",
-        choices=("refuse", "category"),
+        choices=("refuse", "category", "withhold"),
         roles=(QUASI, SENSITIVE),
         refusal="missing = {text} is not known.",
-        attempt='"refuse" or "category".',
+        attempt='"refuse", "category" or "withhold".',
     ),
     "acknowledge": Field("flag", "lets a near-unique column pass", default=False, roles=(INSENSITIVE,)),
-    "top": Field("end", "the bound above which a value is published as the bound", roles=(QUASI,)),
-    "bottom": Field("end", "the bound below which a value is published as the bound", roles=(QUASI,)),
+    "top": Field(
+        "end", "the bound above which a value is published as the bound", roles=(QUASI, SENSITIVE, INSENSITIVE)
+    ),
+    "bottom": Field(
+        "end", "the bound below which a value is published as the bound", roles=(QUASI, SENSITIVE, INSENSITIVE)
+    ),
     "round_to": Field(
         "float",
         "the step that numbers are rounded to",
         least=Fraction(1, 10**15),
         most=10**15,
         below=True,
-        roles=(INSENSITIVE,),
+        roles=(SENSITIVE, INSENSITIVE),
         refusal="round_to must be a number above 0, from 1e-15 to 1e15.",
         attempt="round_to = 10.",
     ),
@@ -159,6 +164,16 @@ COLUMN_FIELDS: Mapping[str, Field] = {
         roles=(IDENTIFYING,),
         refusal="rows_per_person must be a whole number of 1 or more.",
         attempt="rows_per_person = 3.",
+    ),
+    "beyond": Field(
+        "choice",
+        "what becomes of rows beyond `rows_per_person`: the table is refused, or so many rows of each such person, "
+        "drawn at random, are withheld",
+        default="refuse",
+        choices=("refuse", "withhold"),
+        roles=(IDENTIFYING,),
+        refusal="beyond = {text} is not known.",
+        attempt='"refuse" or "withhold".',
     ),
     "format": Field(
         "either",

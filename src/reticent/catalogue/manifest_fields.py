@@ -23,7 +23,7 @@ COLUMN_ENTRY_FIELDS: Mapping[str, Field] = {
     ),
     "dtype": Field("dtype", "the data type that values are read back as", required=True, default="String"),
     "null": Field("flag", "whether values are missing", default=False, roles=(QUASI,)),
-    "missing": replace(COLUMN_FIELDS["missing"], default=None, roles=(SENSITIVE,)),
+    "missing": replace(COLUMN_FIELDS["missing"], default=None),
     "order": COLUMN_FIELDS["order"],
     "hierarchy": Field("rows", "the rows of the hierarchy", roles=(QUASI, SENSITIVE)),
     "built": Field("anything", "how the hierarchy was built", roles=(QUASI,)),

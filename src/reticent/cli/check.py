@@ -46,7 +46,12 @@ def check(
     began = process_time()
 
     from reticent.check import check as check_job
-    from reticent.cli.check_output import format_explanation, format_loss_limit, make_plan_printer
+    from reticent.cli.check_output import (
+        format_explanation,
+        format_loss_limit,
+        format_withholding,
+        make_plan_printer,
+    )
     from reticent.cli.output import say, say_json, show_progress
     from reticent.errors import PromiseUnreachable
     from reticent.job.job import Job
@@ -78,6 +83,8 @@ def check(
         if summary.why:
             say("", f"{summary.method}: {summary.why}")
     say(*format_explanation(result, parsed_job.source))
+    if result.withholding.trials:
+        say(*format_withholding(result.withholding))
     for advice in result.advice:
         say("", *_format_advice(advice, show_values))
     for warning in result.warnings:

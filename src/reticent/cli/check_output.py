@@ -172,6 +172,19 @@ def _format_skyline_trial(trial: Mapping[str, Any]) -> str:
     return figures + ("" if trial["binds"] is not False else "  asks for nothing: no bandwidth is left more without it")
 
 
+def format_withholding(costs: Any) -> list[str]:
+    """Format what missing values and people with many rows cost, and the best remedies to be pasted."""
+    base = "There is no plan as it is" if costs.base is None else f"The loss is {costs.base:.4f} as it is"
+    lines = ["", f"{base}; with rows withheld, each counted as lost:"]
+    lines += [f"  {_format_loss(trial, costs.base)}  {trial}" for trial in costs.trials]
+    if costs.skipped:
+        lines += [f"  {costs.skipped} more were not tried, for want of time; --budget SECONDS gives more."]
+    pasted = [line for trial in costs.best for line in trial.paste]
+    if pasted:
+        lines += ["To paste, instead of these columns:", *(f"  {line}" for line in pasted)]
+    return lines
+
+
 def _format_line(cells: tuple[str, ...]) -> str:
     return "  ".join(f"{cell:<{width}}" for cell, width in zip(cells, COLUMN_WIDTHS, strict=True)).rstrip()
 

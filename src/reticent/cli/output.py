@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from reticent.audit.result import format_withheld
 from reticent.cli.progress import LOG_SETTINGS
 from reticent.cli.progress import show_progress as show_progress
 from reticent.cli.sanitize import sanitize_json, sanitize_line, sanitize_text
@@ -120,11 +121,11 @@ def say_findings(report: Mapping[str, Any], lost_promises: str | None = None) ->
 
 def _say_verdict(report: Mapping[str, Any], lost_promises: str | None) -> None:
     """Print the title, the counts with the verdict, and what is left of the source."""
-    withheld = "an unknown number" if report["withheld"] is None else f"{report['withheld']:,}"
+    withheld = format_withheld(report["withheld"], report.get("withheld_before", {}))
     if title := report.get("about", {}).get("title"):
         say(title)
     headline = format_headline(report, lost_promises)
-    say(f"{report['rows']:,} rows in {report['groups']:,} groups, {withheld} withheld. {headline}")
+    say(f"{report['rows']:,} rows in {report['groups']:,} groups, {withheld}. {headline}")
     if left := report.get("left"):
         say(left["says"])
 

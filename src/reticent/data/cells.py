@@ -32,11 +32,12 @@ from reticent.data.columns import (
     Column,
     DeclaredBounds,
     Role,
-    clip_values,
     find_columns_with_role,
     is_numeric_range,
+    recode_values,
     require_ordered,
 )
+from reticent.data.declared_withholding import NONE_WITHHELD, EarlyWithholding
 from reticent.data.domain import (
     Domain,
     RangeDomain,
@@ -75,6 +76,7 @@ class Cells:
     counts: np.ndarray  # (cells,) int64
     joint: int = -1  # index of the combined sensitive column, -1 if there is none
     rows_per_person: int = 1  # the most rows one person has, as declared and verified
+    withheld_before: EarlyWithholding = NONE_WITHHELD  # rows of the source that are in no cell
 
     def __len__(self) -> int:
         return len(self.counts)
@@ -82,6 +84,11 @@ class Cells:
     @cached_property
     def rows(self) -> int:
         return int(self.counts.sum())
+
+    @property
+    def source_rows(self) -> int:
+        """The number of rows of the source: those of cells, and those withheld before."""
+        return self.rows + self.withheld_before.total
 
     @cached_property
     def point(self) -> np.ndarray:
@@ -354,12 +361,14 @@ def _code_column(
     name: str, column: Column, series: pl.Series, raw: pl.Series, counts: np.ndarray, tree: Hierarchy | None
 ) -> Coding:
     null = series.null_count() > 0
+    if null and column.missing == "withhold":
+        raise InternalError(f"Rows without a value in {name!r} were to be withheld, and were counted.")
     if null and column.role is Role.SENSITIVE and column.missing == "refuse":
         rows = int(counts[series.is_null().to_numpy()].sum())
         raise ColumnError(
             f"The sensitive column {name!r} is missing in {pluralize(rows, 'row')}.",
             why="A missing value would be published as if it were harmless.",
-            attempt='missing = "category" for this column, or withhold these rows.',
+            attempt='missing = "category" for this column, or missing = "withhold", which withholds these rows.',
         )
     kind = column.type or (guess_type(raw) if tree is None else getattr(tree, "kind", "categorical"))
     if tree is not None and (kind == "numeric" or (kind == "date" and not _is_from_steward(tree))):
@@ -394,7 +403,7 @@ def _build_hierarchy(name: str, column: Column, series: pl.Series, counts: np.nd
         counts = counts[is_present.to_numpy()]
         bound = column.bottom if column.top is None else column.top
         parse = parse_dates if isinstance(bound, str) else parse_numbers
-        series = clip_values(name, column, parse(name, series))
+        series = recode_values(name, column, parse(name, series))
     return build(column.hierarchy, series, counts.tolist(), name)
 
 
@@ -408,7 +417,7 @@ def _code_banded(name: str, column: Column, kind: str, raw: pl.Series, null: boo
 
     Leaves are matched by value, not by spelling.
     """
-    parsed = clip_values(name, column, parse_numbers(name, raw) if kind == "numeric" else parse_dates(name, raw))
+    parsed = recode_values(name, column, parse_numbers(name, raw) if kind == "numeric" else parse_dates(name, raw))
     if kind == "numeric" and choose_origin(parsed.sort()):
         raise _make_long_numbers_error(
             name, sum(abs(value) > MAX_EXACT_INTEGER for value in parsed.to_list()), len(parsed)
@@ -439,7 +448,7 @@ def _code_banded(name: str, column: Column, kind: str, raw: pl.Series, null: boo
 
 
 def _code_numbers(name: str, column: Column, raw: pl.Series, null: bool) -> Coding:
-    numbers = clip_values(name, column, parse_numbers(name, raw))
+    numbers = recode_values(name, column, parse_numbers(name, raw))
     values = numbers.unique().sort()
     origin = choose_origin(values)
     if origin:
@@ -463,7 +472,7 @@ def _code_numbers(name: str, column: Column, raw: pl.Series, null: bool) -> Codi
 
 
 def _code_dates(name: str, column: Column, raw: pl.Series, null: bool) -> Coding:
-    parsed = clip_values(name, column, parse_dates(name, raw))
+    parsed = recode_values(name, column, parse_dates(name, raw))
     values = parsed.unique().sort()
     texts = values.cast(pl.String).to_list() if values.dtype == pl.Date else values.dt.to_string("iso").to_list()
     origin = choose_origin(values.to_physical())

@@ -7,9 +7,10 @@
 - `resolve_columns` finds the declaration of each column of the data, by its name or by a glob pattern.
 - `require_usable_names` refuses columns by their position if their name cannot be printed, distinguished or selected:
   the engine takes `*` and `^...$` for patterns, and a name of control characters cannot be shown.
-- `clip_values` codes tops and bottoms: values beyond a declared bound are published as the bound, so that `80` means
-  80 or more. It works on typed values before they are ranked: codes, and everything that is planned and published,
-  contain nothing beyond the bounds.
+- `recode_values` rounds (`round_to`) and then codes tops and bottoms (`clip_values`): values beyond a declared bound are
+  published as the bound, so that `80` means 80 or more. It works on typed values before they are ranked: codes, and
+  everything that is planned and published, contain nothing finer than the step and nothing beyond the bounds. Carried
+  columns are in no cell, and are recoded row by row (`data/passthrough.py`).
 - `LabelOptions` declare how a column's labels print, and so what the ends of its ranges may disclose:
 
     labels = "tight"                            a range ends at its group's least and greatest value
@@ -62,6 +63,7 @@ from reticent.data.source import Source, TextRows, is_text
 from reticent.data.spellings import require_final_spellings
 from reticent.data.text_formats import accept_formats, parse_format_type, require_rates
 from reticent.errors import ColumnError, JobError, pluralize, quote_list, suggest
+from reticent.exact_arithmetic import MAX_EXACT_INTEGER
 from reticent.validation import (
     accept_parameter,
     check_relations,
@@ -212,12 +214,14 @@ class Role(StrEnum):
 
 
 PUBLISHED_ROLES = (Role.QUASI, Role.SENSITIVE, Role.INSENSITIVE)
-_ROLE_OF_OPTION = {
-    name: Role(field.roles[0])
+RECODING_OPTIONS = ("top", "bottom", "round_to")
+"""Options that publish other values than the column's own; silently ignored they would publish too much."""
+_ROLES_OF_OPTION = {
+    name: tuple(map(Role, field.roles))
     for name, field in COLUMN_FIELDS.items()
-    if len(field.roles) == 1 and field.kind != "flag"
+    if (len(field.roles) == 1 and field.kind != "flag" and field.default is None) or name in RECODING_OPTIONS
 }
-"""The role of each option that other roles refuse; what several roles have, and a flag, is ignored by the others."""
+"""The roles of each option that other roles refuse; what several roles have, and a flag, is ignored by the others."""
 
 
 @document_parameters(JOB_TABLES["column"])
@@ -241,6 +245,7 @@ class Column:
     ambiguous: str = "refuse"
     rates: Mapping[str, Any] | None = None
     map: Mapping[str, str] | None = None
+    beyond: str = "refuse"
 
     if TYPE_CHECKING:  # what may be given; the fields are what is kept
 
@@ -262,6 +267,7 @@ class Column:
             ambiguous: str = "refuse",
             rates: Mapping[str, Any] | None = None,
             map: Mapping[str, str] | None = None,
+            beyond: str = "refuse",
         ) -> None: ...
 
     def __post_init__(self) -> None:
@@ -271,8 +277,9 @@ class Column:
         if self.format is not None:
             object.__setattr__(self, "format", accept_formats(self.format))
             object.__setattr__(self, "type", parse_format_type(self.format, self.type))
-        self._accept("missing", "ambiguous", "rates", "map")
+        self._accept("missing", "ambiguous", "rates", "map", "beyond")
         self._check_reading()
+        self._check_withholding()
         self._check_order()
         if self.domain is not None:
             parse = parse_values if self.role is Role.SENSITIVE else parse_domain
@@ -282,6 +289,30 @@ class Column:
         if self.labels is not None:
             object.__setattr__(self, "labels", LabelOptions.parse(self.labels))
         self._accept("round_to", "rows_per_person")
+        if self.round_to is not None and self.type not in (None, "numeric"):
+            raise JobError(
+                f"A column of type {self.type!r} is not rounded.", attempt='type = "numeric", or leaving round_to out.'
+            )
+
+        self._require_bounds_on_steps()
+
+    def _require_bounds_on_steps(self) -> None:
+        """Refuse a top or bottom that is no multiple of the step: not every published value would be a multiple."""
+        if self.round_to is None:
+            return
+        step = Fraction(str(self.round_to))
+        for side in ("bottom", "top"):
+            end = getattr(self, side)
+            if end is None:
+                continue
+            if isinstance(end, str):
+                raise JobError(f"round_to is for numbers, and {side} is a date.", attempt="one of them.")
+            if (Fraction(str(end)) / step).denominator != 1:
+                nearest = round(Fraction(str(end)) / step) * step
+                raise JobError(
+                    f"{side} = {end} is no multiple of round_to = {self.round_to}.",
+                    attempt=f"{side} = {int(nearest) if nearest.denominator == 1 else float(nearest)}.",
+                )
 
     def _accept(self, *options: str) -> None:
         """Check options that are set by their fields, and store them as they are computed with."""
@@ -318,12 +349,32 @@ class Column:
         if self.type == "ordinal" and not self.order:
             raise JobError("An ordinal column needs its values in order.", attempt=field.attempt)
 
+    def _check_withholding(self) -> None:
+        """Refuse withholding that nothing would do, or that would be ignored."""
+        if self.missing == "withhold" and self.role not in (Role.QUASI, Role.SENSITIVE):
+            raise JobError(
+                'missing = "withhold" is for quasi-identifying and sensitive columns.',
+                why=f"A null of an {self.role.value} column groups nobody and is no value that a promise protects.",
+                attempt="leaving it out.",
+            )
+        if self.beyond == "withhold" and self.role is not Role.IDENTIFYING:
+            raise _make_option_error("beyond", (Role.IDENTIFYING,))
+        if self.beyond == "withhold" and self.rows_per_person is None:
+            raise JobError(
+                'beyond = "withhold" needs rows_per_person: the most rows that one person keeps.',
+                attempt='rows_per_person = 4, beyond = "withhold".',
+            )
+
     def _require_options_of_role(self) -> None:
-        for option, role in _ROLE_OF_OPTION.items():
-            if getattr(self, option) is not None and self.role is not role:
-                raise JobError(
-                    f"{option} is for {role.value} columns.", attempt=f"role = {role.value!r}, or leaving it out."
-                )
+        if self.role is Role.QUASI and self.round_to is not None:
+            raise JobError(
+                "round_to is for sensitive and insensitive columns.",
+                why="A quasi-identifying column is published as ranges, whose ends are rounded instead.",
+                attempt=f'labels = {{ style = "snapped", step = {self.round_to} }}, or leaving round_to out.',
+            )
+        for option, roles in _ROLES_OF_OPTION.items():
+            if getattr(self, option) is not None and self.role not in roles:
+                raise _make_option_error(option, roles)
 
     def _check_bounds(self) -> None:
         self._accept("bottom", "top")
@@ -344,6 +395,20 @@ def parse_role(role: str) -> Role:
     raise JobError(field.refusal.replace("{text}", repr(role)), attempt=suggest(name, map(str, field.choices)))
 
 
+def _format_roles(roles: Sequence[Role]) -> str:
+    """List roles in words: identifying; sensitive and insensitive."""
+    *others, last = [role.value for role in roles]
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def _make_option_error(option: str, roles: Sequence[Role]) -> JobError:
+    """Make the error for an option that the column's role does not have."""
+    return JobError(
+        f"{option} is for {_format_roles(roles)} columns.",
+        attempt=f"role = {roles[0].value!r}, or leaving it out.",
+    )
+
+
 def _are_ordered(bottom: Any, top: Any) -> bool:
     """Tell whether both bounds are numbers or both dates, and the bottom is not above the top."""
     return isinstance(bottom, str) == isinstance(top, str) and bottom <= top
@@ -360,8 +425,9 @@ def _require_known_options(role: Role) -> Callable[[Callable[Options, Column]], 
             if args:
                 raise JobError(f"{make.__name__}() takes its options by name.", attempt=f"{option_names[0]}=...")
             for name in options:
-                if name in _ROLE_OF_OPTION and _ROLE_OF_OPTION[name] is not role:
-                    raise JobError(f"{name} is for {_ROLE_OF_OPTION[name].value} columns.", attempt="leaving it out.")
+                if name in _ROLES_OF_OPTION and role not in _ROLES_OF_OPTION[name]:
+                    roles = _format_roles(_ROLES_OF_OPTION[name])
+                    raise JobError(f"{name} is for {roles} columns.", attempt="leaving it out.")
                 if name not in option_names:
                     raise JobError(
                         f"{role.value} columns have no option {name!r}.", attempt=suggest(name, option_names)
@@ -421,12 +487,13 @@ class LabelOptions:
 
 
 @_require_known_options(Role.IDENTIFYING)
-def identifying(*, rows_per_person: int | None = None) -> Column:
+def identifying(*, rows_per_person: int | None = None, beyond: str = "refuse") -> Column:
     """Declare a column that is never published.
 
-    `rows_per_person`, the most rows that one person has, lets k-anonymity count persons.
+    `rows_per_person`, the most rows that one person has, lets k-anonymity count persons. If a person has more, the
+    table is refused; with `beyond="withhold"` as many rows as are too many, drawn at random, are withheld.
     """
-    return Column(Role.IDENTIFYING, rows_per_person=rows_per_person)
+    return Column(Role.IDENTIFYING, rows_per_person=rows_per_person, beyond=beyond)
 
 
 @_require_known_options(Role.QUASI)
@@ -454,6 +521,7 @@ def quasi(
     how dates or numbers are written as text, or a list of formats; `ambiguous="first"` lets its order decide where two
     read a text differently, and `rates` says what amounts with each currency sign are worth. `map` replaces spellings
     by others before anything is counted. `labels` is how groups print ("tight", "snapped", "padded", ...).
+    `missing="withhold"` withholds rows without a value instead of grouping them with others.
     """
     if flag(numeric, "numeric") and type not in (None, "numeric"):
         raise JobError(f"numeric=True and type={type!r} contradict each other.", attempt="one of them.")
@@ -470,6 +538,9 @@ def sensitive(
     hierarchy: Any = None,
     order: Sequence[Any] | None = None,
     domain: Sequence[Any] | None = None,
+    top: Any = None,
+    bottom: Any = None,
+    round_to: Any = None,
     missing: str = "refuse",
     format: str | Sequence[str] | None = None,
     ambiguous: str = "refuse",
@@ -478,18 +549,23 @@ def sensitive(
 ) -> Column:
     """Declare a column that the promise protects.
 
-    `missing="category"` publishes a null as a value of its own instead of refusing it. `domain` is what the column
-    can hold, independently of the people in the table: the least and the greatest number, or a list of values.
+    `missing="category"` publishes a null as a value of its own instead of refusing it, `missing="withhold"` withholds
+    its row. `domain` is what the column can hold, independently of the people in the table: the least and the
+    greatest number, or a list of values. Numbers may be rounded (`round_to`) and then bounded (`top`, `bottom`), dates
+    bounded; everything else, promises included, is about the values that result.
     `format`, `ambiguous`, `rates` and `map` say how its texts are read, as for a quasi-identifier.
     """
     reading: dict[str, Any] = {"format": format, "ambiguous": ambiguous, "rates": rates, "map": map}
-    return Column(Role.SENSITIVE, type, hierarchy, order, domain, missing, **reading)
+    recoding = {"top": top, "bottom": bottom, "round_to": round_to}
+    return Column(Role.SENSITIVE, type, hierarchy, order, domain, missing, **recoding, **reading)
 
 
 @_require_known_options(Role.INSENSITIVE)
 def insensitive(
     *,
     type: str | None = None,
+    top: Any = None,
+    bottom: Any = None,
     round_to: Any = None,
     acknowledge: bool = False,
     format: str | Sequence[str] | None = None,
@@ -499,11 +575,12 @@ def insensitive(
 ) -> Column:
     """Declare a column that is published beside the record it came with.
 
-    A number may be rounded (`round_to`), a near-unique column `acknowledge`d. `format`, `ambiguous`, `rates` and `map`
-    say how its texts are read, as for a quasi-identifier.
+    A number may be rounded (`round_to`) and bounded (`top`, `bottom`), a date bounded, a near-unique column
+    `acknowledge`d. `format`, `ambiguous`, `rates` and `map` say how its texts are read, as for a quasi-identifier.
     """
     reading: dict[str, Any] = {"format": format, "ambiguous": ambiguous, "rates": rates, "map": map}
-    return Column(Role.INSENSITIVE, type, round_to=round_to, acknowledge=acknowledge, **reading)
+    recoding = {"top": top, "bottom": bottom, "round_to": round_to}
+    return Column(Role.INSENSITIVE, type, **recoding, acknowledge=acknowledge, **reading)
 
 
 def parse_columns(value: Any, name: str = "columns") -> dict[str, Column]:
@@ -543,6 +620,46 @@ class DeclaredBounds:
 
 
 NO_BOUNDS = DeclaredBounds()
+
+
+def recode_values(name: str, column: Column, values: pl.Series) -> pl.Series:
+    """Round numbers to the column's step, if it has one, then move what lies beyond its bounds to the bound."""
+    return clip_values(name, column, round_values(name, column.round_to, values))
+
+
+def round_values(name: str, step: int | float | None, values: pl.Series) -> pl.Series:
+    """Round numbers to the nearest multiple of a step, ties to the even one, in double precision."""
+    if step is None:
+        return values
+    if not values.dtype.is_numeric():
+        raise ColumnError(
+            f"Column {name!r} has the type {values.dtype} and is to be rounded; only numbers can be.",
+            attempt="a column of years, months or hours, or leaving round_to out.",
+        )
+    numbers = values.cast(pl.Float64)
+    beyond = int((numbers.abs() > MAX_EXACT_INTEGER).sum())
+    if beyond:
+        raise make_beyond_doubles_error(name, beyond)
+    multiples = (numbers / step).round(mode="half_to_even")
+    return multiples.cast(pl.Int64) * step if isinstance(step, int) else multiples * step
+
+
+def make_beyond_doubles_error(name: str, values: int) -> ColumnError:
+    """Make the error for numbers that cannot be rounded because no double holds them."""
+    return ColumnError(
+        f"Column {name!r} is to be rounded, but {values} of its values are beyond 2^53.",
+        why="Double precision does not hold such numbers exactly.",
+        attempt="smaller numbers, or leaving round_to out.",
+    )
+
+
+def build_clip_expression(name: str, column: Column, dtype: pl.DataType) -> pl.Expr:
+    """Build the expression that moves a column's numbers or dates beyond its bounds to the bound; refuse other types."""
+    if not (dtype.is_numeric() or isinstance(dtype, pl.Date | pl.Datetime)):
+        require_ordered(name, column)
+    bounds = clip_values(name, column, pl.Series(name, [], dtype=dtype))
+    ends = [_parse_bound(name, side, getattr(column, side), bounds.dtype) for side in ("bottom", "top")]
+    return pl.col(name).clip(*(None if end is None else pl.lit(end, dtype) for end in ends))
 
 
 def clip_values(name: str, column: Column | DeclaredBounds, values: pl.Series) -> pl.Series:
@@ -586,11 +703,16 @@ def describe_beyond(name: str, counts: Mapping[str, int], rows: int) -> list[str
 
 
 def require_ordered(name: str, column: Column) -> None:
-    """Refuse bounds of a column of categories."""
+    """Refuse bounds and steps of a column of categories."""
     if column.top is not None or column.bottom is not None:
         raise ColumnError(
             f"Column {name!r} has a top or a bottom, but its values have no order to be cut at.",
             attempt='type = "numeric" or "date", or a hierarchy that puts the rare values together.',
+        )
+    if column.round_to is not None:
+        raise ColumnError(
+            f"Column {name!r} is to be rounded, but its values are no numbers.",
+            attempt='type = "numeric", or leaving round_to out.',
         )
 
 
@@ -701,7 +823,7 @@ def _parse_bound(name: str, side: str, bound: Any, dtype: pl.DataType) -> Any:
 
 def _is_undeclared(column: Column) -> bool:
     """Tell whether nothing that is declared of a column determines the type of its values."""
-    options = (column.type, column.hierarchy, column.domain, column.top, column.bottom)
+    options = (column.type, column.hierarchy, column.domain, column.top, column.bottom, column.round_to)
     return column.role in (Role.QUASI, Role.SENSITIVE) and all(option is None for option in options)
 
 

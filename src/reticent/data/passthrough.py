@@ -6,7 +6,8 @@ unless the steward acknowledges it. `describe_uncovered`, called on request, rep
 carried columns that single people out, or that disclose a sensitive value. It measures their association with each
 sensitive column (Cramer's V, 0 to 1: the mean square contingency over the most it can be).
 
-Rounding: rint(x / step) * step in double precision, ties to even. Only the multiple is published.
+Rounding: rint(x / step) * step in double precision, ties to even. Only the multiple is published. What then lies beyond
+a declared top or bottom is published as the bound.
 
 Identifying columns are never published, but they show how many rows a person has. `rows_per_person` declares the
 most: it is verified, and a group of k * rows_per_person rows then holds at least k persons.
@@ -32,7 +33,13 @@ from typing import Any
 import polars as pl
 
 from reticent.data import text_formats
-from reticent.data.columns import Column, Role, find_columns_with_role
+from reticent.data.columns import (
+    Column,
+    Role,
+    build_clip_expression,
+    find_columns_with_role,
+    make_beyond_doubles_error,
+)
 from reticent.data.files import resolve_files
 from reticent.data.parsing import is_beyond_calendar, make_calendar_error, parse_dates, parse_numbers
 from reticent.data.source import Source, collect_frame, is_text
@@ -110,15 +117,26 @@ class PassthroughColumn:
 
 
 def is_typed_by_declaration(dtype: pl.DataType, column: Column) -> bool:
-    """Tell whether a column is carried text that is declared to be numbers or dates."""
-    declared = column.role is Role.INSENSITIVE and column.type in ("numeric", "date") and column.round_to is None
-    return declared and is_text(dtype)
+    """Tell whether a column is carried text that is declared to be numbers or dates, by its type or by a bound."""
+    if column.role is not Role.INSENSITIVE or column.round_to is not None or not is_text(dtype):
+        return False
+    return _find_declared_type(column) in ("numeric", "date")
+
+
+def is_recoded(column: Column) -> bool:
+    """Tell whether a carried column is published with other values than its own: rounded, or bounded."""
+    options = (column.round_to, column.top, column.bottom)
+    return column.role is Role.INSENSITIVE and any(option is not None for option in options)
 
 
 def cast_passthrough(lazy: pl.LazyFrame, columns: Mapping[str, Column]) -> pl.LazyFrame:
     """Parse carried text as the numbers or dates that it is declared to be; refuse what does not parse."""
     schema = lazy.collect_schema()
-    types = {name: column.type for name, column in columns.items() if is_typed_by_declaration(schema[name], column)}
+    types = {
+        name: _find_declared_type(column)
+        for name, column in columns.items()
+        if is_typed_by_declaration(schema[name], column)
+    }
     if not types:
         return lazy
     distinct = collect_frame(
@@ -138,7 +156,9 @@ def cast_passthrough(lazy: pl.LazyFrame, columns: Mapping[str, Column]) -> pl.La
 
 def round_passthrough(lazy: pl.LazyFrame, columns: Mapping[str, Column]) -> pl.LazyFrame:
     """Round carried numbers as declared."""
-    steps = {name: column.round_to for name, column in columns.items() if column.round_to is not None}
+    steps = {
+        name: column.round_to for name, column in columns.items() if is_recoded(column) and column.round_to is not None
+    }
     if not steps:
         return lazy
     schema = lazy.collect_schema()
@@ -152,6 +172,20 @@ def round_passthrough(lazy: pl.LazyFrame, columns: Mapping[str, Column]) -> pl.L
     return lazy.with_columns(
         _round_to_multiple(_build_number_expr(name, schema[name]), step).alias(name) for name, step in steps.items()
     )
+
+
+def recode_passthrough(lazy: pl.LazyFrame, columns: Mapping[str, Column]) -> pl.LazyFrame:
+    """Round carried numbers as declared, then publish what lies beyond a top or bottom as the bound."""
+    lazy = round_passthrough(lazy, columns)
+    bounded = {
+        name: column
+        for name, column in columns.items()
+        if is_recoded(column) and (column.top is not None or column.bottom is not None)
+    }
+    if not bounded:
+        return lazy
+    schema = lazy.collect_schema()
+    return lazy.with_columns(build_clip_expression(name, column, schema[name]) for name, column in bounded.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +219,7 @@ def select_counted_columns(schema: Mapping[str, pl.DataType], columns: Mapping[s
     return {
         name: column
         for name, column in columns.items()
-        if column.round_to is not None
+        if (column.round_to is not None and is_recoded(column))
         or (column.role is Role.INSENSITIVE and isinstance(schema[name], pl.Date | pl.Datetime))
     }
 
@@ -280,7 +314,8 @@ def check_rows_per_person(columns: Mapping[str, Column], counted: Mapping[str, V
             raise ColumnError(
                 f"The identifying column {name!r} declares at most {max_rows} rows per person, and one has {most_rows:,}.",
                 why="A group would hold fewer persons than is promised.",
-                attempt=f"rows_per_person = {most_rows}, or fewer rows of each person.",
+                attempt=f'rows_per_person = {most_rows}, fewer rows of each person, or beyond = "withhold", which withholds '
+                "as many as are too many.",
             )
     return max(declared.values(), default=1)
 
@@ -299,6 +334,16 @@ def describe_repeated_identifiers(columns: Mapping[str, Column], counted: Mappin
         f"If it names persons, say rows_per_person = {rows} and k-anonymity counts persons."
         for name, rows in most_rows.items()
         if rows > 1
+    ]
+
+
+def describe_loose_limits(columns: Mapping[str, Column], counted: Mapping[str, ValueFrequencies]) -> list[str]:
+    """Describe declared limits of rows per person that nobody reaches: every group is larger than it need be."""
+    return [
+        f"The identifying column {name!r} declares at most {limit:,} rows per person, and nobody has more than "
+        f"{counted[name].max_count:,}: rows_per_person = {counted[name].max_count} keeps the same promise with smaller groups."
+        for name in find_columns_with_role(columns, Role.IDENTIFYING)
+        if (limit := columns[name].rows_per_person) is not None and 0 < counted[name].max_count < limit
     ]
 
 
@@ -332,9 +377,9 @@ def build_profile(
     """Build the profile from what was counted, or refuse it."""
     carried = summarize_passthrough(columns, rows, counted)
     require_not_near_unique(carried, columns)
-    return PassthroughProfile(
-        carried, check_rows_per_person(columns, counted), tuple(describe_repeated_identifiers(columns, counted))
-    )
+    rows_per_person = check_rows_per_person(columns, counted)
+    notices = (*describe_repeated_identifiers(columns, counted), *describe_loose_limits(columns, counted))
+    return PassthroughProfile(carried, rows_per_person, notices)
 
 
 def describe_uncovered(
@@ -356,8 +401,8 @@ def describe_uncovered(
 
 
 def cast_columns(lazy: pl.LazyFrame, columns: Mapping[str, Column]) -> pl.LazyFrame:
-    """Return the rows with each column as it is declared: dates and numbers parsed, carried numbers rounded."""
-    return round_passthrough(cast_passthrough(parse_declared(lazy, columns), columns), columns)
+    """Return the rows with each column as it is declared: dates and numbers parsed, carried ones rounded and bounded."""
+    return recode_passthrough(cast_passthrough(parse_declared(lazy, columns), columns), columns)
 
 
 @dataclass(frozen=True)
@@ -420,11 +465,15 @@ def _require_numbers(lazy: pl.LazyFrame, numbers: Mapping[str, pl.Expr]) -> None
                 attempt='missing = ["?"] in [source] if they stand for nothing, or leaving round_to out.',
             )
         if rows := counted[f"beyond {name}"]:
-            raise ColumnError(
-                f"Column {name!r} is to be rounded, but {rows} of its values are beyond 2^53.",
-                why="Double precision does not hold such numbers exactly.",
-                attempt="smaller numbers, or leaving round_to out.",
-            )
+            raise make_beyond_doubles_error(name, rows)
+
+
+def _find_declared_type(column: Column) -> str | None:
+    """Return the type that a carried column declares: by its `type`, or by what its top or bottom is."""
+    bound = column.bottom if column.top is None else column.top
+    if column.type is not None or bound is None:
+        return column.type
+    return "date" if isinstance(bound, str) else "numeric"
 
 
 def _build_number_expr(name: str, dtype: pl.DataType) -> pl.Expr:

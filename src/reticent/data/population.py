@@ -25,6 +25,7 @@ import polars as pl
 from reticent.data.cells import COUNT_COLUMN
 from reticent.data.columns import Column, clip_values, quasi, require_supported_types
 from reticent.data.csv import suggest_column
+from reticent.data.declared_withholding import has_values, list_complete_columns
 from reticent.data.domain import BandDomain, Domain, RangeDomain
 from reticent.data.parsing import parse_dates, parse_numbers, parse_texts, to_comparable
 from reticent.data.source import Source, collect_frame, scan_source, with_spellings
@@ -49,7 +50,11 @@ def read_population(
     types = {domain.name: str(domain.dtype) for domain in domains if domain.name in present}
     rows = collect_frame(lazy.select(list(types)), "Reading the population") if types else lazy.collect()
     formatted = {name: columns[name] for name in types if columns[name].format is not None}
-    return LoadedPopulation(population, parse_stated(rows, formatted, types))
+    people = parse_stated(rows, formatted, types)
+    complete_names = [name for name in list_complete_columns(columns) if name in types]
+    if complete_names:  # nobody who is published can be somebody without a value there
+        people = people.filter(has_values(people.schema, complete_names))
+    return LoadedPopulation(population, people)
 
 
 def scan_population(population: Any) -> pl.LazyFrame:

@@ -51,11 +51,12 @@ class EngineContext:
     """Context of an engine call: a progress callback and a factory for temporary folders.
 
     `make_temp_dir` makes an empty folder on the release's disk, another one each time; they are removed with everything
-    in them.
+    in them.  `rng` draws the rows of a person that are too many; without one the draw is not repeatable.
     """
 
     progress: ProgressCallback = lambda stage: None
     make_temp_dir: Callable[[], Path] = raise_no_temp_dir
+    rng: Random | None = None
 
 
 DEFAULT_CONTEXT = EngineContext()
@@ -95,6 +96,12 @@ class Engine(Protocol):
 
     def cast(self, rows: Any, columns: Mapping[str, Column]) -> Any:
         """Return the rows with each column as it is declared: dates and numbers parsed, passthrough numbers rounded."""
+
+    def drop_missing(self, rows: Any, names: list[str]) -> tuple[Any, int]:
+        """Return the rows that have a value in each of these columns, and the number of the others."""
+
+    def drop_surplus(self, rows: Any, limits: Mapping[str, int], rng: Random) -> tuple[Any, int]:
+        """Return the rows without those drawn of persons with more rows than the limit of a column, and the number of the others."""
 
     def count_passthrough(self, rows: Any, columns: Mapping[str, Column]) -> PassthroughCounts:
         """Count passthrough values in rows as `scan` returns them, before they are rounded."""

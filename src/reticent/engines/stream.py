@@ -26,6 +26,7 @@ from reticent.data import passthrough
 from reticent.data import source as sources
 from reticent.data.columnar import group_frames
 from reticent.data.columns import Column, Role, find_columns_with_role
+from reticent.data.declared_withholding import drop_missing_rows, drop_surplus_rows
 from reticent.data.passthrough import PassthroughCounts, ValueFrequencies, cast_columns, count_passthrough
 from reticent.data.source import Source, SourceScan, is_text, iterate_batches
 from reticent.engines import local
@@ -77,6 +78,12 @@ class StreamEngine:
 
     def cast(self, rows: pl.LazyFrame, columns: Mapping[str, Column]) -> pl.LazyFrame:
         return cast_columns(rows, columns)
+
+    def drop_missing(self, rows: pl.LazyFrame, names: list[str]) -> tuple[pl.LazyFrame, int]:
+        return drop_missing_rows(rows, names)
+
+    def drop_surplus(self, rows: pl.LazyFrame, limits: Mapping[str, int], rng: Random) -> tuple[pl.LazyFrame, int]:
+        return drop_surplus_rows(rows, limits, rng)
 
     def count_passthrough(self, rows: pl.LazyFrame, columns: Mapping[str, Column]) -> PassthroughCounts:
         return count_passthrough(rows, columns)

@@ -16,7 +16,13 @@ from reticent.estimate.answer import NO_ANSWER, Answer
 from reticent.estimate.condition import Atom, CompoundCondition, Condition, ConditionPieces, join_conditions, list_atoms
 from reticent.estimate.independent_rows import UncertainRows, answer_aggregate, clamp_to_bounds
 from reticent.estimate.published_rows import LABEL_ERRORS, PublishedRows, group_atoms_by_column, make_row_types
-from reticent.estimate.source_values import AS_PUBLISHED_PREFIX, find_limits, is_coded, make_unknown_axis
+from reticent.estimate.source_values import (
+    AS_PUBLISHED_PREFIX,
+    find_limits,
+    is_coded,
+    make_unknown_axis,
+    require_answerable_values,
+)
 from reticent.format.manifest import ColumnEntry, Manifest
 
 WITHHELD_ROWS_NOTE = (
@@ -88,9 +94,13 @@ class BoundQuestion:
         shown: pl.DataFrame | None = None,
         *,
         labels: bool = False,
+        shows_values: bool = False,
         people: np.ndarray | None = None,
     ) -> BoundQuestion:
-        """`shown` is what a condition on published rows is put to; `people` how many rows of the source each row stands for."""
+        """`shown` is what a condition on published rows is put to; `people` how many rows of the source each row stands for.
+
+        `shows_values`: every row shows its own sensitive value.
+        """
         if question.by not in ("inversion", "em"):
             raise RequestError(f"Reconstruction by {question.by!r} is not known.", attempt='by = "inversion" or "em".')
         sensitive_names = {column.name for column in manifest.find_columns_with_role(Role.SENSITIVE)}
@@ -110,7 +120,12 @@ class BoundQuestion:
         entries = {entry.name: entry for entry in manifest.columns}
         labelled = {entry.name: entry for entry in manifest.find_columns_with_role(Role.QUASI)} if labels else {}
         coded = {entry.name: entry for entry in manifest.columns if is_coded(entry)}
-        asked_columns = {atom.column for atom in list_atoms(condition)} | {column}
+        condition_columns = {atom.column for atom in list_atoms(condition)}
+        asked_columns = condition_columns | {column}
+        aggregated_columns = [column] if question.aggregate != "count" and column is not None else []
+        require_answerable_values(
+            manifest.kind, manifest.columns, condition_columns, aggregated_columns, shown=shows_values
+        )
         known = question.known if row_condition is None else {}
         rows = known.setdefault("rows", PublishedRows(frame, labelled, coded=coded, people=people))
         published = len(frame) if people is None else int(people.sum())

@@ -6,7 +6,7 @@ of a row that is withheld, or labelled `*`, is limited by what the steward decla
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -91,6 +91,10 @@ def find_limits(entry: ColumnEntry) -> tuple[Any, Any]:
             return None, None
         low = _widen_end(min(leaves), -1)
         high = _widen_end(max(leaves), 1)
+    if entry.round_to is not None:  # the domain limits rounded values
+        half = float(entry.round_to) / 2
+        low = None if low is None else float(_widen_rounded_end(np.array(float(low) - half), -1, half))
+        high = None if high is None else float(_widen_rounded_end(np.array(float(high) + half), 1, half))
     return None if entry.bottom is not None else low, None if entry.top is not None else high
 
 
@@ -117,9 +121,32 @@ def make_coded_axis(entry: ColumnEntry, code: np.ndarray, values: pl.Series, ato
         step = 1.0 if isinstance(entry.round_to, int) and entry.round_to > 1 else float(entry.round_to) / 10
     lower, upper = widen_coded_ends(entry, begin, end)
     if entry.round_to is not None:  # the division and the product that round are doubles themselves
-        lower, upper = (side + sign * 4 * np.spacing(np.abs(side) + half) for side, sign in ((lower, -1), (upper, 1)))
+        lower, upper = (_widen_rounded_end(side, sign, half) for side, sign in ((lower, -1), (upper, 1)))
     line = LineLabels(lower, upper, null, np.zeros(len(values), bool), is_whole, begin, end, step=step)
     return make_line_axis(entry, entry.name, code, line, atoms)
+
+
+def require_answerable_values(
+    kind: str, entries: Iterable[ColumnEntry], asked: Collection[str], aggregated: Collection[str], *, shown: bool
+) -> None:
+    """Refuse questions about a sensitive column's own values where it was recoded and values stand apart from rows.
+
+    `asked` are the columns of conditions and groups, `aggregated` those that are added up or compared. Where every row
+    shows its recoded value (`shown`), what that stands for is known; in kinds where only counts of values are, a top or
+    bottom can be counted, and a rounded value or a sum cannot be told.
+    """
+    if shown:
+        return
+    for entry in entries:
+        if entry.role != Role.SENSITIVE or not is_coded(entry):
+            continue
+        if (entry.round_to is not None and entry.name in asked) or entry.name in aggregated:
+            how = "rounded" if entry.round_to is not None else "cut at its top or bottom"
+            raise RequestError(
+                f"Questions about the values of {entry.name!r} are not answered: they were {how} before publishing.",
+                why=f"Values of {kind} releases stand apart from rows, and what the source had cannot be bounded.",
+                attempt=f"a question about other columns, or value_counts({entry.name!r}), which counts published values.",
+            )
 
 
 def widen_coded_ends(entry: ColumnEntry, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -131,6 +158,12 @@ def widen_coded_ends(entry: ColumnEntry, lower: np.ndarray, upper: np.ndarray) -
     if top is not None:
         upper = np.where(upper >= top, infinity, upper)
     return lower, upper
+
+
+def _widen_rounded_end(ends: np.ndarray, sign: int, half: float) -> np.ndarray:
+    """Move ends of what is rounded outwards by what doubles may be off; an infinite end stays."""
+    finite_ends = np.where(np.isinf(ends), 0.0, ends)
+    return np.where(np.isinf(ends), ends, finite_ends + sign * 4 * np.spacing(np.abs(finite_ends) + half))
 
 
 def make_line_axis(

@@ -178,6 +178,7 @@ class Manifest:
     weights: Mapping[str, Any] | None = None
     seeded: bool = False
     rows_per_person: int = 1
+    withheld_before: Mapping[str, int] = field(default_factory=dict)
     formulas: str | None = None
     part_rows: int | None = None
     about: Mapping[str, Any] | None = None
@@ -186,7 +187,7 @@ class Manifest:
     own: Mapping[str, Any] = field(default_factory=dict)
 
     OPTIONAL: ClassVar[frozenset[str]] = frozenset(
-        {"prepare", *(name for name, field in MANIFEST_FIELDS.items() if not field.required)}
+        {"prepare", "withheld_before", *(name for name, field in MANIFEST_FIELDS.items() if not field.required)}
     )
 
     @classmethod
@@ -212,6 +213,8 @@ class Manifest:
             raise MisshapenValue("'about' says nothing", inside=True)
         if not manifest.rows:
             raise MisshapenValue("it has no rows", inside=True)
+        if manifest.withheld_later < 0:
+            raise MisshapenValue("more rows were withheld before planning than at all", inside=True)
         manifest._require_known_columns()
         require_usable_weights(
             manifest.weights, [column.name for column in manifest.find_columns_with_role(Role.QUASI)]
@@ -253,6 +256,8 @@ class Manifest:
             entries["seeded"] = True
         if self.rows_per_person > 1:
             entries["rows_per_person"] = self.rows_per_person
+        if self.withheld_before:
+            entries["withheld_before"] = dict(self.withheld_before)
         if self.formulas is not None:
             entries["formulas"] = self.formulas
         if self.part_rows is not None:
@@ -267,6 +272,21 @@ class Manifest:
 
     def find_columns_with_role(self, role: str) -> list[ColumnEntry]:
         return [column for column in self.columns if column.role == role]
+
+    @property
+    def withheld_missing(self) -> int:
+        """The number of rows withheld because a value is missing in a column that says `missing = "withhold"`."""
+        return self.withheld_before.get("missing", 0)
+
+    @property
+    def withheld_surplus(self) -> int:
+        """The number of rows withheld because their person has more than `rows_per_person`."""
+        return self.withheld_before.get("surplus", 0)
+
+    @property
+    def withheld_later(self) -> int:
+        """The number of rows that the method or a stage withheld."""
+        return self.withheld - self.withheld_missing - self.withheld_surplus
 
     @property
     def sensitive(self) -> ColumnEntry:
@@ -343,9 +363,12 @@ def _make_count_checker(field: Field) -> schema_checks.Checker:
 
 
 def _is_end_of_type(type: str, end: Any) -> bool:
+    is_number = isinstance(end, int | float) and not isinstance(end, bool)
     if type == "numeric":
-        return isinstance(end, int | float) and not isinstance(end, bool)
-    if type != "date" or not isinstance(end, str):
+        return is_number
+    if type == "carried" and is_number:
+        return True
+    if type not in ("date", "carried") or not isinstance(end, str):
         return False
     try:
         _parse_moment(end)
@@ -442,6 +465,16 @@ def _check_files(value: Any) -> Mapping[str, Any]:
     return {_check_file_name(name): _check_file(entry) for name, entry in schema_checks.check_mapping(value).items()}
 
 
+def _check_withheld_before(value: Any) -> Mapping[str, int]:
+    """Check the rows withheld before planning, by reason."""
+    return schema_checks.check_fields(
+        "the rows withheld before",
+        value,
+        {"missing": schema_checks.check_count, "surplus": schema_checks.check_count},
+        set(),
+    )
+
+
 _MANIFEST_CHECKS: dict[str, schema_checks.Checker] = {
     "reticent": _check_version,
     "format": schema_checks.check_count,
@@ -454,4 +487,5 @@ _MANIFEST_CHECKS: dict[str, schema_checks.Checker] = {
     "method": lambda value: parse_component(value, catalogue.METHODS, "name", "method"),
     "prepare": schema_checks.check_list_of(lambda value: parse_component(value, catalogue.STAGES, "name", "stage")),
     "files": _check_files,
+    "withheld_before": _check_withheld_before,
 }

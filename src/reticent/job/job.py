@@ -279,6 +279,12 @@ def format_toml_value(value: Any) -> str:
     return str(value)
 
 
+def format_column(name: str, column: Column) -> str:
+    """Format the line that declares a column in the [columns] of a job file."""
+    table = describe_column(column)
+    return f"{format_toml_key(name)} = {format_toml_value({'role': table.pop('role'), **table})}"
+
+
 def describe_column(column: Column) -> dict[str, Any]:
     """Return the table of a column as a job file has it, without unset options."""
     table = {

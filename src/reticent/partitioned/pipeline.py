@@ -86,7 +86,10 @@ class PartitionedTable:
     def notices(self) -> tuple[str, ...]:
         """Sentences for the owner about the columns and their values."""
         sentences = self.scanned.describe_columns(
-            self.codes.get_domains(self.codes.names), self.row_count, self.find_far_values(), self.count_values
+            self.codes.get_domains(self.codes.names),
+            self.row_count + self.scanned.withheld_before.total,
+            self.find_far_values(),
+            self.count_values,
         )
         return (*self.scanned.profile.notices, *sentences)
 
@@ -146,7 +149,8 @@ class PartitionedTable:
 
     def _count_leaves(self, cells: Partitions, tree: RegionTree) -> counting.LeafTotals:
         totals = counting.count_leaves(cells, self.codes, tree, self.scanned.profile.rows_per_person)
-        return replace(totals, cells=combine_sensitive(totals.cells)) if self.job.jointly else totals
+        counted_cells = replace(totals.cells, withheld_before=self.scanned.withheld_before)
+        return replace(totals, cells=combine_sensitive(counted_cells) if self.job.jointly else counted_cells)
 
 
 @dataclass(frozen=True, eq=False)

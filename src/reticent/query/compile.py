@@ -119,7 +119,13 @@ def separate_question(question: ParsedQuestion, manifest: Manifest) -> SqlQuesti
 def require_plain_columns(question: ParsedQuestion, manifest: Manifest) -> None:
     """Refuse questions about values that stand for others: plain SQL would take such a value for itself."""
     names = set() if question.where is None else {column.name for column in question.where.find_all(exp.Column)}
+    aggregated = {aggregate.column for aggregate in question.aggregates if aggregate.name != "count"}
     for column in manifest.columns:
+        if column.name in aggregated and is_coded(column):
+            raise RequestError(
+                f"An aggregate of {column.name!r} is not printed as plain SQL: its values stand for others.",
+                attempt=OTHER_WAYS_TO_ASK,
+            )
         if column.round_to is not None and column.name in names | set(question.by):
             raise RequestError(
                 f"A question about {column.name!r} is not printed as plain SQL: its values were rounded, and stand for others.",

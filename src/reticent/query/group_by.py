@@ -147,12 +147,17 @@ def _make_key(entry: ColumnEntry, value: Any) -> _GroupKey:
         return _GroupKey(None, None, Atom(entry.name, IS_NULL))
     if entry.round_to is not None:
         shown = value or abs(value)  # numbers just below zero are rounded to -0.0, which is 0
+        beyond = "".join(
+            f" or {word}"
+            for end, word in ((entry.bottom, "less"), (entry.top, "more"))
+            if end is not None and end == value
+        )
         return _GroupKey(
-            f"{shown}, rounded to {entry.round_to}", value, Atom(AS_PUBLISHED_PREFIX + entry.name, "=", value)
+            f"{shown}{beyond}, rounded to {entry.round_to}", value, Atom(AS_PUBLISHED_PREFIX + entry.name, "=", value)
         )
     for end, test, words in ((entry.bottom, "<=", ("less", "earlier")), (entry.top, ">=", ("more", "later"))):
         if end is not None and find_place(entry, value) == find_place(entry, _convert_end(entry, end)):
-            shown = f"{value} or {words[entry.type == 'date']}"
+            shown = f"{value} or {words[isinstance(end, str)]}"
             return _GroupKey(shown, value, Atom(entry.name, test, value))
     return _GroupKey(value, value, Atom(entry.name, "=", value))
 

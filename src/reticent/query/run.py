@@ -40,7 +40,7 @@ from reticent.estimate.answer import CONFIDENCE_LEVEL, NO_ANSWER, Answer
 from reticent.estimate.condition import join_conditions, list_atoms
 from reticent.estimate.published_rows import PublishedRows
 from reticent.estimate.question import BoundQuestion, Question
-from reticent.estimate.source_values import AS_PUBLISHED_PREFIX
+from reticent.estimate.source_values import AS_PUBLISHED_PREFIX, require_answerable_values
 from reticent.format.data_files import Tables
 from reticent.format.manifest import Manifest
 from reticent.limits import read_text_file
@@ -123,6 +123,8 @@ def iterate_answers(
     """Yield every answer with the question that the reader of the kind answered."""
     reader = reader_for(manifest.kind)
     where = make_condition(parsed.where, {column.name: column for column in manifest.columns})
+    shown = getattr(reader, "shows_values", False)
+    require_answerable_values(manifest.kind, manifest.columns, parsed.by, (), shown=shown)
     for line in iterate_groups(reader, tables, manifest, parsed.by):
 
         def make_question(aggregate: str, column: str | None, line: GroupSelection = line) -> Question:

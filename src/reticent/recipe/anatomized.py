@@ -97,7 +97,7 @@ class AnatomizedWriter(GroupedWriter):
     def fields(self, types: Mapping[str, str]) -> dict[str, Any]:
         return {
             "kind": self.kind,
-            "withheld": self.recipe.withheld,
+            "withheld": self.recipe.all_withheld,
             "columns": build_exact_entries(self.recipe, self.columns, types),
         }
 

@@ -87,7 +87,7 @@ class GeneralizedWriter:
         """Build the manifest's fields of this kind; `types` are those of passthrough columns."""
         cells = self.recipe.cells
         entries = build_column_entries(self.columns, cells.quasi, self.labels.texts, cells.sensitive, types)
-        return {"kind": self.kind, "withheld": self.recipe.withheld, "columns": entries}
+        return {"kind": self.kind, "withheld": self.recipe.all_withheld, "columns": entries}
 
 
 def build_column_entries(
@@ -139,11 +139,11 @@ class PartitionedGeneralizedWriter:
         return self.cells.totals(column_index) > 0
 
     def fields(self) -> dict[str, Any]:
-        """Build the manifest's fields of this kind; nothing is withheld."""
+        """Build the manifest's fields of this kind; planning in regions withholds nothing."""
         types = {name: str(dtype) for name, dtype in self.carried.items()}
         sensitive = self.cells.sensitive[: self.sensitive]
         entries = build_column_entries(self.columns, self.cells.quasi, self.telling_labels, sensitive, types)
-        return {"kind": GeneralizedWriter.kind, "withheld": 0, "columns": entries}
+        return {"kind": GeneralizedWriter.kind, "withheld": self.cells.withheld_before.total, "columns": entries}
 
     def frames(self, rows: int, generate: Callable[[], Iterator[RowBatch]]) -> dict[str, FileRows]:
         """Build the data file, columns in the source's order."""

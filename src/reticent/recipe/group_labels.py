@@ -185,15 +185,17 @@ def compute_label_loss(recipe: Recipe, weights: Mapping[str, Any] | None = None)
     """Compute the mean loss over all rows, a withheld one counting 1: AIL (equation 5)."""
     sizes = recipe.as_groups().sizes
     lost = (
-        float(sizes @ (compute_label_losses(recipe) @ compute_weight_shares(recipe.cells, weights))) + recipe.withheld
+        float(sizes @ (compute_label_losses(recipe) @ compute_weight_shares(recipe.cells, weights)))
+        + recipe.all_withheld
     )
-    return lost / max(recipe.cells.rows, 1)
+    return lost / max(recipe.cells.source_rows, 1)
 
 
 def compute_total_loss(recipe: Recipe, weights: Mapping[str, Any] | None = None) -> float:
     sizes = recipe.as_groups().sizes
     return (
-        float(sizes @ (compute_column_losses(recipe) @ compute_weight_shares(recipe.cells, weights))) + recipe.withheld
+        float(sizes @ (compute_column_losses(recipe) @ compute_weight_shares(recipe.cells, weights)))
+        + recipe.all_withheld
     )
 
 
@@ -209,12 +211,12 @@ def build_quasi_entry(domain: Domain, published: list[str | None], column: Colum
         "type": domain.kind,
         "dtype": domain.dtype,
     }
-    entry |= {
-        side: _format_bound(end, domain) for side in ("bottom", "top") if (end := getattr(column, side)) is not None
-    }
+    entry |= _build_recoding_entry(column, domain.dtype)
     entry |= _build_format_entry(column)
     if None in published:
         entry["null"] = True
+    if column.missing == "withhold":
+        entry["missing"] = column.missing
     if labelling := getattr(domain, "label_options", None):
         entry["labels"] = labelling.to_plain()
     if isinstance(domain, RangeDomain):
@@ -267,6 +269,7 @@ def build_sensitive_entry(domain: Domain, column: Column) -> dict[str, Any]:
         "type": domain.kind,
         "dtype": domain.dtype,
         "missing": column.missing,
+        **_build_recoding_entry(column, domain.dtype),
         **_build_format_entry(column),
     }
     if isinstance(domain, RangeDomain) and domain.kind == "ordinal":
@@ -280,13 +283,13 @@ def build_sensitive_entry(domain: Domain, column: Column) -> dict[str, Any]:
 
 
 def build_passthrough_entry(name: str, dtype: str, column: Column | None = None) -> dict[str, Any]:
-    """Build the entry of a passthrough column: unchanged, or rounded."""
+    """Build the entry of a passthrough column: unchanged, or rounded and bounded."""
     entry = {"name": name, "role": "insensitive", "type": "carried", "dtype": dtype}
     if column is None:
         return entry
     return {
         **entry,
-        **({} if column.round_to is None else {"round_to": column.round_to}),
+        **_build_recoding_entry(column, dtype),
         **_build_format_entry(column),
     }
 
@@ -412,11 +415,18 @@ def _label_spans(domain: Domain, lower: np.ndarray, upper: np.ndarray) -> tuple[
     return _number_distinct(labels, of_group)
 
 
-def _format_bound(end: int | float | str, domain: Domain) -> int | float | str:
-    """Format a bound as the column's own values print."""
-    if not isinstance(end, str):
-        return end
-    return end[:10] if domain.dtype == "Date" else datetime.fromisoformat(end).isoformat()
+def _build_recoding_entry(column: Column, dtype: str) -> dict[str, Any]:
+    """Build the entry of how values were recoded: a step, and bounds as the column's own values print."""
+    entry: dict[str, Any] = {}
+    for side in ("bottom", "top"):
+        end = getattr(column, side)
+        if isinstance(end, str):
+            end = end[:10] if dtype == "Date" else datetime.fromisoformat(end).isoformat()
+        if end is not None:
+            entry[side] = end
+    if column.round_to is not None:
+        entry["round_to"] = column.round_to
+    return entry
 
 
 def _build_format_entry(column: Column) -> dict[str, Any]:

@@ -117,6 +117,8 @@ class Writer(Protocol):
     generalizes: ClassVar[bool]  # whether quasi-identifiers become labels, so that withholding rows can lower the loss
     several_sensitive: ClassVar[bool]  # whether the kind takes more than one sensitive column
     # A kind whose quasi-identifiers are labels, which lose information, has `labelled`: True.
+    # A kind whose statements about groups an audit compares with all rows of the source has `draws_rows`: False.
+    # A kind that publishes to somebody who may know everybody else's values has `hides_presence`: True.
     # A kind whose manifest lists the sensitive values has `lists_values`: True.
     # A kind whose values stand apart from rows, and are the rows' own, has `record_values(pieces)`: pieces that record them.
     # A kind that adds columns of its own has `reserved`: their names, and the roles of columns that cannot have them.

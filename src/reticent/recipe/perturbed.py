@@ -50,7 +50,10 @@ class PerturbedWriter:
         return {"data": FileRows({name: columns[name] for name in names}, pieces)}
 
     def fields(self, types: Mapping[str, str]) -> dict[str, Any]:
-        """Build schema, values, matrix and, where no row is withheld, the overall distribution."""
+        """Build schema, values, matrix and, where every row with its values is published, the overall distribution.
+
+        Rows that were withheld because they lack a value are no part of it.
+        """
         recipe = self.recipe
         cells = self.recipe.cells
         number_of = {
@@ -59,12 +62,12 @@ class PerturbedWriter:
         }
         manifest_fields = {
             "kind": self.kind,
-            "withheld": recipe.withheld,
+            "withheld": recipe.all_withheld,
             "columns": build_exact_entries(recipe, self.columns, types),
             "values": [cells.sensitive[0].texts[code] for code in recipe.occurring],
             "matrix": [[number_of[entry] for entry in row] for row in recipe.matrix],
         }
-        if not recipe.withheld:
+        if not recipe.withheld and not cells.withheld_before.surplus:
             totals = cells.totals(0)[recipe.occurring]
             manifest_fields["distribution"] = [to_json_number(Fraction(int(count), cells.rows)) for count in totals]
         return manifest_fields

@@ -32,7 +32,7 @@ def measure_recipe_loss(
         build_quasi_entry(domain, texts, columns[domain.name])
         for domain, texts in zip(recipe.cells.quasi, labels.texts, strict=True)
     ]
-    return measure_label_loss(entries, labels, recipe.as_groups().sizes, recipe.withheld, weights)
+    return measure_label_loss(entries, labels, recipe.as_groups().sizes, recipe.all_withheld, weights)
 
 
 def measure_label_loss(
@@ -66,7 +66,7 @@ def describe_wider_labels(
         if isinstance(domain, WidenedDomain):
             is_declared = columns[domain.name].domain is not None
             losses = _compute_tight_losses(domain, *recipe.find_column_spans(column_index), is_declared=is_declared)
-            tight[domain.name] = (float(sizes @ losses) + recipe.withheld) / max(recipe.cells.rows, 1)
+            tight[domain.name] = (float(sizes @ losses) + recipe.all_withheld) / max(recipe.cells.source_rows, 1)
     return describe_label_cost(recipe.cells.quasi, compute_ail(tight, weights), printed.ail)
 
 

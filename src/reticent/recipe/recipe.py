@@ -90,6 +90,11 @@ class Recipe:
         """The number of rows without a group; a row that a sample leaves out is not withheld."""
         return int(self.quota[self.group == WITHHELD_GROUP].sum())
 
+    @property
+    def all_withheld(self) -> int:
+        """The number of rows of the source that are not published: those withheld here, and those that came into no cell."""
+        return self.withheld + self.cells.withheld_before.total
+
     @cached_property
     def has_single_rows(self) -> bool:
         """Whether every entry is of one row."""

@@ -44,6 +44,8 @@ class SampledWriter:
     labelled: ClassVar[bool] = True
     lists_values: ClassVar[bool] = True
     several_sensitive: ClassVar[bool] = False
+    draws_rows: ClassVar[bool] = False
+    hides_presence: ClassVar[bool] = True
     place: ClassVar[None] = None
     apart: ClassVar[bool] = True  # no two labels cover one person
     carries: ClassVar[bool] = False
@@ -66,7 +68,9 @@ class SampledWriter:
     def summarize_plan(self, weights: Mapping[str, Any] | None = None) -> dict[str, Any]:
         sizes = self.recipe.as_groups().sizes
         rows = self.recipe.cells.rows
-        loss = measure_label_loss(self._quasi_entries.values(), self.labels, sizes, weights=weights)
+        loss = measure_label_loss(
+            self._quasi_entries.values(), self.labels, sizes, self.recipe.cells.withheld_before.total, weights
+        )
         return {
             "groups": len(sizes),
             "smallest": int(sizes.min(initial=rows)),
@@ -114,7 +118,7 @@ class SampledWriter:
                 entries.append(build_sensitive_entry(cells.sensitive[0], column))
         return {
             "kind": self.kind,
-            "withheld": self.recipe.withheld,
+            "withheld": self.recipe.all_withheld,
             "columns": entries,
             "p": to_json_number(mechanism.p),
             "k": mechanism.k,

@@ -35,6 +35,7 @@ class TransformedWriter(GroupedWriter):
 
     recipe: TransformedRecipe
     kind: ClassVar[str] = "transformed"
+    draws_rows: ClassVar[bool] = False
     lists_values: ClassVar[bool] = True
     reserved: ClassVar[Mapping[str, tuple[Role, ...]]] = {GROUP_COLUMN: (Role.QUASI, Role.INSENSITIVE)}
 
@@ -114,7 +115,7 @@ class TransformedWriter(GroupedWriter):
         fresh = np.flatnonzero(np.diff(recipe.target, prepend=-1))
         return {
             "kind": self.kind,
-            "withheld": recipe.withheld,
+            "withheld": recipe.all_withheld,
             "columns": build_exact_entries(recipe, self.columns, types),
             "values": list(recipe.texts),
             "tree": np.column_stack([recipe.first, recipe.last]).tolist(),

@@ -46,6 +46,7 @@ _LIMITS = (
 @dataclass(frozen=True, slots=True)
 class GeneralizedReader:
     kind: ClassVar[str] = "generalized"
+    shows_values: ClassVar[bool] = True
     files: ClassVar[tuple[str, ...]] = ("data",)
     own: ClassVar[dict[str, Checker]] = {}
     optional: ClassVar[frozenset[str]] = frozenset()
@@ -85,9 +86,10 @@ class GeneralizedReader:
         data = tables["data"]
         times = times_counted(data)
         shown_frame = None if question.where is None else self.frame(tables, manifest, bounds=True)
-        return BoundQuestion.bind(data, manifest, question, shown_frame, labels=True, people=times).answer_row_by_row(
-            times
+        bound_question = BoundQuestion.bind(
+            data, manifest, question, shown_frame, labels=True, shows_values=True, people=times
         )
+        return bound_question.answer_row_by_row(times)
 
     def readme(self, manifest: Manifest) -> str:
         if manifest.readme == 1:

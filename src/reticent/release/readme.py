@@ -228,7 +228,8 @@ def describe_promise(promise: ComponentEntry) -> str:
 
 def describe_coarsening(column: ColumnEntry) -> list[str]:
     """Describe what top and bottom coding and rounding did to a column."""
-    lower_word, upper_word = ("earlier", "later") if column.type == "date" else ("less", "more")
+    is_date = any(isinstance(end, str) for end in (column.bottom, column.top))
+    lower_word, upper_word = ("earlier", "later") if is_date else ("less", "more")
     ends = ((column.bottom, lower_word), (column.top, upper_word))
     sentences = [f"`{end}` means {end} or {word}" for end, word in ends if end is not None]
     return sentences + (
@@ -275,7 +276,34 @@ def describe_several_rows(manifest: Manifest, because: str) -> list[str]:
 
 
 def format_withheld_rows(manifest: Manifest) -> list[str]:
-    return [f"- {pluralize(manifest.withheld, 'row', 'was', 'were')} withheld."] if manifest.withheld else []
+    """Describe how many rows were withheld, and why where the manifest states it."""
+    if not manifest.withheld:
+        return []
+    total = f"- {pluralize(manifest.withheld, 'row', 'was', 'were')} withheld"
+    reasons = explain_withheld_rows(manifest)
+    return [f"{total}: {'; '.join(reasons)}." if reasons else f"{total}."]
+
+
+def explain_withheld_rows(manifest: Manifest) -> list[str]:
+    """Explain the withheld rows by their number and the reason; nothing where the method or a stage withheld them all."""
+    if not manifest.withheld_before:
+        return []
+    reasons = []
+    if manifest.withheld_missing:
+        names = [format_code(column.name) for column in manifest.columns if column.missing == "withhold"]
+        listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
+        reasons.append(
+            f"{manifest.withheld_missing:,} because {listed} has no value there, so that the published rows are not a "
+            "random part of the source"
+        )
+    if manifest.withheld_surplus:
+        reasons.append(
+            f"{manifest.withheld_surplus:,}, drawn at random, of people with more than "
+            f"{pluralize(manifest.rows_per_person, 'row')}"
+        )
+    if manifest.withheld_later:
+        reasons.append(f"{manifest.withheld_later:,} to keep what is promised, or to lose less")
+    return reasons
 
 
 def _format_about(about: Mapping[str, Any]) -> list[str]:

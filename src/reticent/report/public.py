@@ -13,9 +13,9 @@ from typing import Any
 from reticent.audit.audit import audit
 from reticent.errors import RequestError
 from reticent.format.data_files import format_file_pattern, group_files_by_table
-from reticent.format.manifest import ComponentEntry
+from reticent.format.manifest import ComponentEntry, Manifest
 from reticent.release import bundle
-from reticent.release.readme import ABOUT_NAMES, describe_release, format_said
+from reticent.release.readme import ABOUT_NAMES, describe_release, explain_withheld_rows, format_said
 from reticent.release.release import Release
 from reticent.report.blocks import (
     Block,
@@ -119,11 +119,17 @@ def build_method_section(release: Release) -> dict[str, Any]:
         "done",
         "What was done",
         make_text(
-            f"{manifest.rows:,} rows are published and {manifest.withheld:,} were withheld; the release is of the kind {manifest.kind}."
+            f"{manifest.rows:,} rows are published and {manifest.withheld:,} were withheld{_format_reasons(manifest)}; the release is of the kind {manifest.kind}."
         ),
         make_table("How it was made", ("what", "name", "parameters"), rows),
         make_table("Columns that are published", ("column", "role", "type", "stored as"), columns),
     )
+
+
+def _format_reasons(manifest: Manifest) -> str:
+    """List why rows were withheld, where the manifest states it, in parentheses."""
+    reasons = explain_withheld_rows(manifest)
+    return f" ({'; '.join(reasons)})" if reasons else ""
 
 
 def build_recount_section(report: Mapping[str, Any]) -> dict[str, Any]:

@@ -27,6 +27,7 @@ from reticent.attacks.scoring import TrueValues
 from reticent.attacks.target import AttackTarget, declare_columns, make_target, select_source_columns, widen_spans
 from reticent.data.cells import COUNT_COLUMN, Cells, encode_cells, find_distinct_rows
 from reticent.data.columns import Column, Role
+from reticent.data.declared_withholding import has_values, list_complete_columns
 from reticent.data.hierarchy import Hierarchy
 from reticent.data.source import collect_frame, is_text
 from reticent.data.text_formats import parse_declared
@@ -211,7 +212,8 @@ def _place_release(release: Any, declared: Mapping[str, Column], combined: pl.Da
     texts = [name for name, dtype in typed.schema.items() if is_text(dtype) and dtype != pl.String]
     typed = typed.with_columns(pl.col(texts).cast(pl.String))
     lost_value_rows = _make_rows_of_lost_values(release, typed)
-    cells, cell = encode_cells(pl.concat([typed.filter(pl.Series(holdable)), lost_value_rows]), declared)
+    readable_columns = {name: replace(column, missing="category") for name, column in declared.items()}
+    cells, cell = encode_cells(pl.concat([typed.filter(pl.Series(holdable)), lost_value_rows]), readable_columns)
     cells = widen_spans(cells, release.columns)
     target = make_target(cells, _view_release(release, cells), release.manifest.promises)
     point = np.full(len(typed), len(target.points), np.int64)
@@ -360,8 +362,14 @@ def _join_parts(
 
 
 def _are_holdable(typed: pl.DataFrame, declared: Mapping[str, Column]) -> np.ndarray:
-    """Tell which combinations have values that the hierarchies and orders of a release know."""
+    """Tell which combinations have values that the hierarchies and orders of a release know.
+
+    Those without a value of a column where that withholds a row are in no group of the release either.
+    """
     holdable = np.ones(len(typed), bool)
+    complete_names = list_complete_columns(declared)
+    if complete_names:
+        holdable &= typed.select(has_values(typed.schema, complete_names)).to_series().to_numpy()
     for name, column in declared.items():
         known_values: list[str] | None = None
         if column.order is not None:

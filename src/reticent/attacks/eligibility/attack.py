@@ -220,7 +220,7 @@ def attack_release(release: Any, prior: str = "uniform", column: str | None = No
     """Attack a release with a suppression among its stages, from what its recipient has."""
     manifest = release.manifest
     stage = manifest.stage("suppression")
-    if stage is None or not manifest.withheld:
+    if stage is None or not manifest.withheld_later:
         return {
             "attack": "eligibility",
             "prior": prior,
@@ -229,7 +229,7 @@ def attack_release(release: Any, prior: str = "uniform", column: str | None = No
             "promised": None,
         }
     counts = count_published_values(release, column or stage.column or manifest.sensitive.name)
-    rows = sum(counts) + manifest.withheld
+    rows = sum(counts) + manifest.withheld_later
     l = stage.parameters["l"]
     leading, withheld = compute_both_posteriors(counts, rows, l, stage.parameters.get("kind", "calibrated"), prior)
     if not leading.worst:
@@ -281,7 +281,7 @@ def attack_by_eligibility(release: Any, prior: str = "uniform", column: str | No
     del answers["attack"]
     promised = answers.pop("promised")
     return EligibilityOutcome(
-        targets=release.manifest.withheld, promised=1.0 if promised is None else promised, **answers
+        targets=release.manifest.withheld_later, promised=1.0 if promised is None else promised, **answers
     )
 
 

@@ -19,7 +19,7 @@ from typing import Any
 import polars as pl
 
 from reticent.data.columns import Column
-from reticent.data.passthrough import round_passthrough
+from reticent.data.passthrough import recode_passthrough
 from reticent.data.source import is_text, replace_null_values
 from reticent.data.spellings import Spellings, replace_spellings
 
@@ -110,7 +110,7 @@ class BatchReader:
     schema: Mapping[str, pl.DataType]
     missing: tuple[str, ...] = ()
     read: Mapping[str, pl.DataFrame] = field(default_factory=dict)  # of two columns, "raw" and "read"
-    columns: Mapping[str, Column] = field(default_factory=dict)  # those that are rounded
+    columns: Mapping[str, Column] = field(default_factory=dict)  # those that are rounded or bounded
     spellings: Spellings = ()
 
     def select_columns(self, names: Iterable[str]) -> BatchReader:
@@ -139,7 +139,7 @@ class BatchReader:
 
                 raise make_source_changed_error()
             rows = rows.with_columns(values.alias(name))
-        return round_passthrough(rows.lazy(), self.columns).collect() if self.columns else rows
+        return recode_passthrough(rows.lazy(), self.columns).collect() if self.columns else rows
 
     def read_frames(self, batches: Iterable[Any]) -> Iterator[pl.DataFrame]:
         """Read the rows of a partition, a limited number at a time."""

@@ -19,6 +19,7 @@ import polars as pl
 from reticent.data import passthrough
 from reticent.data.cells import COUNT_COLUMN
 from reticent.data.columns import Column, Role, find_columns_with_role
+from reticent.data.declared_withholding import has_values, require_complete_rows
 from reticent.data.passthrough import PassthroughCounts, count_passthrough, select_counted_columns
 from reticent.data.source import Source, SourceScan
 from reticent.engines import local
@@ -96,6 +97,19 @@ class Spark:
     def cast(self, rows: Any, columns: Mapping[str, Column]) -> Any:
         return rows.cast(columns)
 
+    def drop_missing(self, rows: Any, names: list[str]) -> tuple[Any, int]:
+        counts = rows.to_partitions(names).map_collect(_count_part_missing, names, doing="Counting missing values")
+        missing = sum(part_missing for _, part_missing in counts)
+        require_complete_rows(sum(part_rows for part_rows, _ in counts), missing, names)
+        return rows.drop_missing(names), missing
+
+    def drop_surplus(self, rows: Any, limits: Mapping[str, int], rng: Random) -> tuple[Any, int]:
+        raise JobError(
+            'beyond = "withhold" is not known to the spark engine.',
+            why="Spark reads rows in no order of their own, so that the rows drawn in one pass could not be told in the next.",
+            attempt='--engine stream (engine="stream"), or rows_per_person as high as anybody has rows.',
+        )
+
     def count_passthrough(self, rows: Any, columns: Mapping[str, Column]) -> PassthroughCounts:
         counted_columns = select_counted_columns(rows.types, columns)
         if not counted_columns:
@@ -150,6 +164,16 @@ class Spark:
         types = {name: BatchColumn(rows.types[name]) for name in names}
         writer = SparkPassthroughWriter(counted, recipe, rng, place, context)
         return StreamedRows(published, types, lambda: writer.iterate_batches(rows, names))
+
+
+def _count_part_missing(frames: Frames, names: list[str]) -> tuple[int, int]:
+    """Count the rows of one part, and those that lack a value in one of these columns."""
+    rows = 0
+    missing = 0
+    for frame in frames:
+        rows += len(frame)
+        missing += len(frame) - frame.select(has_values(frame.schema, names).sum()).item()
+    return rows, missing
 
 
 def _count_part_passthrough(frames: Frames, columns: Mapping[str, Column]) -> PassthroughCounts:

@@ -192,6 +192,16 @@ class SparkRows:
         types = {name: types[name] for name in names}
         return SparkRows(frame, reading, types, self.ship, has_types=self.has_types)
 
+    def drop_missing(self, names: list[str]) -> SparkRows:
+        """Return the rows that have a value in each of these columns, once they are read."""
+
+        def make_narrow_frame(selected: list[str]) -> Any:
+            needed = [*selected, *(name for name in names if name not in selected)]
+            schema = build_spark_schema([self.types[name] for name in selected])
+            return self.map_task(tasks.select_complete_rows, needed, schema, selected, names)
+
+        return replace(self, reading=BatchReader(dict(self.types)), make_narrow_frame=make_narrow_frame)
+
     def to_partitions(self, names: list[str]) -> SparkPartitions:
         """Return some columns, as they are read."""
         frame, reading = self.select_columns(names)
@@ -241,10 +251,10 @@ class SparkRows:
             if parsed.dtype != types[name] or not parsed.equals(raw["raw"]):
                 value_maps[name] = raw.with_columns(parsed.alias("read"))
                 types[name] = parsed.dtype
-        steps = {name: column for name, column in columns.items() if column.round_to is not None}
-        empty = pl.DataFrame(schema={name: types[name] for name in steps}).lazy()
-        types |= dict(passthrough.round_passthrough(empty, steps).collect_schema()) if steps else {}
-        return replace(self, reading=replace(self.reading, read=value_maps, columns=steps), types=types)
+        recoded = {name: column for name, column in columns.items() if passthrough.is_recoded(column)}
+        empty = pl.DataFrame(schema={name: types[name] for name in recoded}).lazy()
+        types |= dict(passthrough.recode_passthrough(empty, recoded).collect_schema()) if recoded else {}
+        return replace(self, reading=replace(self.reading, read=value_maps, columns=recoded), types=types)
 
     def _collect_distinct(self, name: str) -> pl.DataFrame:
         kinds = [self.reading.schema[name]]

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from reticent.data.declared_withholding import has_values
 from reticent.engines.cell_lookup import UNKNOWN_CELL, CellLocator, make_source_changed_error
 from reticent.engines.engine import MULTIPLICITY
 from reticent.engines.local import cast_texts_to_categories, order_by_place
@@ -53,6 +54,15 @@ def count_combinations(batches: Iterable[Any], reading: BatchReader) -> Iterator
     for rows in reading.read_frames(batches):
         counted = cast_texts_to_categories(rows.lazy(), names).group_by(names).len(name=MULTIPLICITY).collect()
         yield from to_record_batches(encode_frame(counted.with_columns(pl.col(MULTIPLICITY).cast(pl.Int64))))
+
+
+def select_complete_rows(
+    batches: Iterable[Any], reading: BatchReader, selected: list[str], names: list[str]
+) -> Iterator[Any]:
+    """Select columns of the rows that have a value in each column of `names`."""
+    for rows in reading.read_frames(batches):
+        complete_rows = rows.filter(has_values(rows.schema, names)).select(selected)
+        yield from to_record_batches(encode_frame(complete_rows))
 
 
 def list_distinct(batches: Iterable[Any], reading: BatchReader) -> Iterator[Any]:

@@ -16,9 +16,9 @@ import numpy as np
 import polars as pl
 
 from reticent.data.cells import Cells
-from reticent.data.columns import Column, Role, is_numeric_range
+from reticent.data.columns import RECODING_OPTIONS, Column, Role, is_numeric_range, recode_values
 from reticent.data.domain import Domain, TreeDomain
-from reticent.data.parsing import parse_texts
+from reticent.data.parsing import parse_dates, parse_numbers, parse_texts
 from reticent.errors import ColumnError, JobError, pluralize, quote_list
 
 METHOD_NAME = "perturbed-generalization"
@@ -49,7 +49,11 @@ class SensitiveDomain:
 def require_declared_domain(columns: Mapping[str, Column], method_lists: bool) -> None:
     """Refuse, before any row is read, a sensitive column whose possible values nothing but its data determines."""
     for name, column in columns.items():
-        if column.role is not Role.SENSITIVE or method_lists:
+        if column.role is not Role.SENSITIVE:
+            continue
+        if any(getattr(column, option) is not None for option in RECODING_OPTIONS):
+            _require_recoded_list(name, column, None if method_lists else column.domain)
+        if method_lists:
             continue
         if column.hierarchy is None and column.order is None and column.domain is None:
             raise _make_undeclared_error(name)
@@ -95,6 +99,30 @@ def count_single_holders(cells: Cells, method_list: Sequence[str] | None) -> int
     used = np.flatnonzero(totals)
     np.add.at(holders, domain.code[used], totals[used])
     return int((holders == 1).sum()) if holders.all() else 0
+
+
+def _require_recoded_list(name: str, column: Column, values: Sequence[Any] | None) -> None:
+    """Refuse a domain with values that rounding or bounds would change: drawn, they would be known to be nobody's."""
+    attempt = (
+        f"domain = [...] of {name!r} with every value that can result, multiples of round_to within bottom and top."
+    )
+    if values is None or is_numeric_range(values) or column.hierarchy is not None:
+        raise JobError(
+            f"The sensitive column {name!r} is rounded or bounded, and {METHOD_NAME} needs the list of values that result.",
+            why="Values are drawn from the whole domain, and one that rounding cannot give would be known to be drawn.",
+            attempt=attempt,
+        )
+    texts = pl.Series([str(value) for value in values])
+    bound = column.bottom if column.top is None else column.top
+    parsed = parse_dates(name, texts) if isinstance(bound, str) else parse_numbers(name, texts)
+    recoded = recode_values(name, column, parsed)
+    changed = int((recoded.to_physical().cast(pl.Float64) != parsed.to_physical().cast(pl.Float64)).sum())
+    if changed:
+        raise JobError(
+            f"The domain of {name!r} lists {pluralize(changed, 'value')} that rounding or its bounds would change.",
+            why="Values are drawn from the whole domain, and one that rounding cannot give would be known to be drawn.",
+            attempt=attempt,
+        )
 
 
 def _make_undeclared_error(name: str) -> JobError:
