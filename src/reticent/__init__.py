@@ -64,6 +64,8 @@ _PUBLIC = {
     "measure": "reticent.planning",
     "Workload": "reticent.utility.workload",
     "calibrate": "reticent.calibrate",
+    "releases": "reticent.ledger.release_desk",
+    "withdraw": "reticent.ledger.release_desk",
     "risk": "reticent.audit.risk",
     "attack": "reticent.attacks",
     "sweep": "reticent.compare.sweep",
@@ -137,6 +139,8 @@ if TYPE_CHECKING:
     from reticent.errors import ReticentError as ReticentError
     from reticent.job.job import Job as Job
     from reticent.job.job import Output as Output
+    from reticent.ledger.release_desk import releases as releases
+    from reticent.ledger.release_desk import withdraw as withdraw
     from reticent.methods.anatomy import Anatomy as Anatomy
     from reticent.methods.base import Method as Method
     from reticent.methods.beta_perturbation import BetaPerturbation as BetaPerturbation

@@ -71,10 +71,12 @@ PUBLIC = [
     "publish",
     "publish_batches",
     "quasi",
+    "releases",
     "report",
     "risk",
     "sensitive",
     "sweep",
+    "withdraw",
 ]
 HEAVY = (
     "polars",

@@ -38,6 +38,7 @@ from reticent.data.columns import Column, Role, parse_columns
 from reticent.data.odd_values import describe_variants
 from reticent.data.source import collect_frame, scan_source
 from reticent.errors import BundleDamaged, JobError
+from reticent.ledger.release_desk import find_withdrawal
 from reticent.ledger.source_options import describe_source_options, resolve_source
 from reticent.validation import is_job, mapping, names, null_values, optional, path_or_table, text, validate_arguments
 
@@ -117,7 +118,12 @@ def audit(
         result = replace(result, disagreements=find_disagreements(subject, job))
     if subject.manifest is None or subject.path is None:
         return result
-    return replace(result, identity=identify_folder(subject.path, expect_digest), page=check_page(subject.path))
+    return replace(
+        result,
+        identity=identify_folder(subject.path, expect_digest),
+        page=check_page(subject.path),
+        withdrawal=find_withdrawal(subject.path),
+    )
 
 
 def audit_staged(subject: Subject, context: AuditContext) -> Audit:

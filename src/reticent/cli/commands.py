@@ -30,6 +30,8 @@ COMMANDS = (
     "compare",
     "advise",
     "calibrate",
+    "releases",
+    "withdraw",
     "data",
     "demo",
 )

@@ -24,6 +24,15 @@ ShowValues = Annotated[
     typer.Option("--show-values", help="List the values an error speaks of. They may be a person's: not for logs."),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing release.")]
+LedgerFolder = Annotated[
+    Path | None,
+    typer.Option(
+        "--ledger",
+        metavar="FOLDER",
+        show_default=False,
+        help="The ledger to use instead of RETICENT_LEDGER or your own.",
+    ),
+]
 ForceFile = Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")]
 Missing = Annotated[
     list[str] | None,

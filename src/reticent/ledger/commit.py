@@ -9,6 +9,7 @@ its journal, and the next command settles it (`journal`).
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from contextlib import suppress
@@ -17,6 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from reticent.data.source import Source
 from reticent.errors import OutputExists
 from reticent.format.folder import translate_disk_errors
 from reticent.ledger import journal, private_files, staging
@@ -35,6 +37,7 @@ from reticent.ledger.private_files import LEDGER_FILE, read_entries, replace_dir
 from reticent.ledger.staging import ignore_signals
 from reticent.ledger.witness import encrypt_witness
 from reticent.progress import ProgressCallback, ProgressEvent
+from reticent.redaction import redact
 
 
 def prepare_target(target: Path, ledger: Ledger, force: bool) -> list[str]:
@@ -73,7 +76,7 @@ def commit(
     with ignore_signals(), ledger.lock():
         journal.settle_journal(ledger.folder)
         require_target_free(target, force)
-        entries = read_entries(ledger.folder / LEDGER_FILE)
+        entries = ledger.select_counting(read_entries(ledger.folder / LEDGER_FILE))
         if not again:  # another process may have published them meanwhile
             published_rows = record.rows if ledger.batch is None else ledger.batch.all_rows
             require_no_repeats(ledger.select_repeats(published_rows.hash_values(key), entries))
@@ -172,6 +175,9 @@ def _make_entry(
         "content": content.mark,
         "rows": content.rows,
         "columns": list(content.columns),
+        "user": private_files.get_user_name(),
+        "source": _describe_source(rows.source if ledger.batch is None else ledger.batch.all_rows.source),
+        **_describe_staged(staged),
     }
     contents = {content.mark: content}
     if ledger.batch is not None:
@@ -181,6 +187,21 @@ def _make_entry(
     folder = ledger.folder / SKETCHES_FOLDER
     sketches = {mark: pack_sketch(lacking) for mark, lacking in contents.items() if not (folder / mark).exists()}
     return entry, sketches
+
+
+def _describe_staged(staged: Path) -> dict[str, Any]:
+    """Return what the list of releases shows of a staged one: its kind, and its published and withheld rows."""
+    manifest = json.loads((staged / "manifest.json").read_bytes())
+    return {"kind": manifest["kind"], "published": manifest["rows"], "withheld": manifest["withheld"]}
+
+
+def _describe_source(source: Source | None) -> str:
+    """Describe where rows were read from, without a password: a path, an address and its table, or a frame."""
+    if source is None or (source.path is None and source.url is None):
+        return "frame"
+    if source.path is not None:
+        return os.path.abspath(source.path)
+    return redact(f"{source.url} {source.table or source.query or ''}".strip())
 
 
 def _make_intent(ledger: Ledger, staged: Path, target: Path, entry: dict[str, Any], marks: list[str]) -> CommitIntent:

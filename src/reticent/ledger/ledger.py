@@ -7,6 +7,7 @@ Its folder is the one that a caller passes, else RETICENT_LEDGER, else one in th
     ledger-stages/     which staging folders there are, while there are any (`staging`)
     ledger-sketches/   what is kept of each table's content (`fingerprint`)
     ledger.journal/    while a release is being committed: what is about to change (`journal`)
+    ledger-withdrawals.jsonl   which releases were withdrawn (`withdrawals`)
 
 Ledgers of the first version are beside a release and identify a source by its bytes or its address
 (`find_legacy_entries`). They are read and no longer written. They recognize a file that has not changed since, or a
@@ -44,6 +45,7 @@ from reticent.ledger.private_files import (
     read_entries,
     read_legacy_entries,
 )
+from reticent.ledger.withdrawals import index_withdrawals, read_withdrawals, select_counting
 
 
 def find_legacy_entries(entries: Sequence[dict[str, Any]], source: Source | None) -> list[dict[str, Any]]:
@@ -109,6 +111,15 @@ class Ledger:
         with private_files.hold_read_lock(self.folder / LOCK_FILE):
             return read_entries(self.folder / LEDGER_FILE)
 
+    def read_counting_entries(self) -> list[dict[str, Any]]:
+        """Return the entries of releases that may be out, oldest first: those that were never handed out do not count."""
+        with private_files.hold_read_lock(self.folder / LOCK_FILE):
+            return self.select_counting(read_entries(self.folder / LEDGER_FILE))
+
+    def select_counting(self, entries: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Select the entries of releases that may be out. The caller holds the ledger's lock."""
+        return select_counting(entries, index_withdrawals(read_withdrawals(self.folder)))
+
     def require_not_published(self, target: Path, rows: CountedRows | None, again: bool) -> None:
         """Refuse rows that were published before, all or most of them, unless the owner accepts it.
 
@@ -121,16 +132,16 @@ class Ledger:
             return
         if first := find_legacy_entries(read_legacy_entries(resolve_owner_folder(target) / LEDGER_FILE), rows.source):
             raise _make_repeat_error("This source was published before", first)
-        require_no_repeats(self.select_repeats(rows.hash_values(key), self.read_entries()))
+        require_no_repeats(self.select_repeats(rows.hash_values(key), self.read_counting_entries()))
 
     def find_repeats(self, rows: CountedRows) -> list[RepeatedRelease]:
         """Find the earlier releases of the same people, oldest first."""
-        return self.select_repeats(rows.hash_values(self.ensure_key()), self.read_entries())
+        return self.select_repeats(rows.hash_values(self.ensure_key()), self.read_counting_entries())
 
     def find_joined_entries(self, target: Path) -> list[dict[str, Any]]:
         """Return a release's latest entry, after those of the earlier releases of the same people."""
         place = (str(target.resolve().parent), target.name)
-        entries = self.read_entries()
+        entries = self.read_counting_entries()
         position = max(
             (i for i, entry in enumerate(entries) if (entry["folder"], entry["release"]) == place), default=None
         )
