@@ -30,6 +30,7 @@ from reticent.job.job import Job
 from reticent.ledger import private_files, staging
 from reticent.ledger.commit import require_target_free
 from reticent.ledger.fingerprint import CountedRows
+from reticent.ledger.identifiers import MAX_COLLECTED_ROWS, MAX_HELD_ROWS, collect_identifiers
 from reticent.ledger.journal import recover
 from reticent.ledger.ledger import Ledger
 from reticent.ledger.paths import PLACE_FILE, encode_place, require_separate_folders, resolve_notes_folder
@@ -113,7 +114,11 @@ def publish_batches(
     _require_free_folders(to, [batch.name for batch in source_batches], force)
     keys = [*find_columns_with_role(columns, Role.QUASI), *find_columns_with_role(columns, Role.SENSITIVE)]
     counted = worker.count_distinct_rows(rows, keys)
-    all_rows = CountedRows(counted.drop(COUNT_COLUMN), counted[COUNT_COLUMN].to_numpy(), source)
+    row_counts = counted[COUNT_COLUMN].to_numpy()
+    max_rows = MAX_HELD_ROWS if worker.name == catalogue.DEFAULT_ENGINE else MAX_COLLECTED_ROWS
+    count_values = partial(worker.count_distinct_rows, rows)
+    identifiers = collect_identifiers(columns, count_values, int(row_counts.sum()), max_rows)
+    all_rows = CountedRows(counted.drop(COUNT_COLUMN), row_counts, source, identifiers)
     book.require_not_published(to, all_rows, again)
     book = book.for_batches(all_rows, to)
     summaries = []

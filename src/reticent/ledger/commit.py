@@ -66,6 +66,10 @@ def commit(
     With `again`, people may be published again: what their releases reveal together is checked first, and is among the
     notices of the record that is returned.
     """
+    record = replace(
+        record,
+        notices=(*record.notices, *record.rows.identifiers.notices, *ledger.describe_known_people(record.rows)),
+    )
     if again:
         progress(ProgressEvent("joining with earlier releases", 0.95))
         record = replace(record, notices=(*record.notices, *record.composition_check(staged, ledger)))
@@ -79,8 +83,8 @@ def commit(
         entries = ledger.select_counting(read_entries(ledger.folder / LEDGER_FILE))
         if not again:  # another process may have published them meanwhile
             published_rows = record.rows if ledger.batch is None else ledger.batch.all_rows
-            require_no_repeats(ledger.select_repeats(published_rows.hash_values(key), entries))
-        earlier = [repeat.entry for repeat in ledger.select_repeats(record.rows.hash_values(key), entries)]
+            require_no_repeats(ledger.select_repeats(published_rows, key, entries))
+        earlier = [repeat.entry for repeat in ledger.select_repeats(record.rows, key, entries)]
         entry, sketches = _make_entry(ledger, staged, target, record.rows, key)
         entry["promises"] = record.promises
         entry["repeats"] = list(dict.fromkeys(repeated["digest"] for repeated in earlier))
@@ -186,6 +190,12 @@ def _make_entry(
         entry |= {"publication": ledger.batch.publication, "whole": all_content.mark}
     folder = ledger.folder / SKETCHES_FOLDER
     sketches = {mark: pack_sketch(lacking) for mark, lacking in contents.items() if not (folder / mark).exists()}
+    packed = [column.pack(key) for column in rows.identifiers.hash_values(key)]
+    if packed:
+        entry["people"] = [line for line, _ in packed]
+        sketches |= {
+            name: words for _, files in packed for name, words in files.items() if not (folder / name).exists()
+        }
     return entry, sketches
 
 

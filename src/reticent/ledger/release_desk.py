@@ -24,6 +24,7 @@ from typing import Any
 from reticent.errors import JobError, OutputExists, RequestError, pluralize, suggest
 from reticent.format.folder import translate_disk_errors
 from reticent.ledger import journal, private_files, staging
+from reticent.ledger.identifiers import read_noted_columns
 from reticent.ledger.ledger import Ledger
 from reticent.ledger.paths import compute_release_digest
 from reticent.ledger.private_files import LEDGER_FILE, LOCK_FILE, move_to_new_name, read_entries
@@ -256,12 +257,19 @@ def _list_known(folder: Path) -> list[KnownRelease]:
     latest = index_withdrawals(read_withdrawals(folder))
     latest_digests = {(entry["folder"], entry["release"]): entry["digest"] for entry in entries}
     return [
-        _describe_entry(entry, latest_digests[entry["folder"], entry["release"]], latest.get(identify_entry(entry)))
+        _describe_entry(
+            entry,
+            latest_digests[entry["folder"], entry["release"]],
+            latest.get(identify_entry(entry)),
+            folder / LEDGER_FILE,
+        )
         for entry in entries
     ]
 
 
-def _describe_entry(entry: Mapping[str, Any], latest_digest: str, withdrawal: Withdrawal | None) -> KnownRelease:
+def _describe_entry(
+    entry: Mapping[str, Any], latest_digest: str, withdrawal: Withdrawal | None, ledger_file: Path
+) -> KnownRelease:
     """Describe an entry; what has another type than ours is taken as not recorded."""
     digest = entry["digest"]
     standing = compute_release_digest(Path(entry["folder"], entry["release"]))
@@ -286,7 +294,7 @@ def _describe_entry(entry: Mapping[str, Any], latest_digest: str, withdrawal: Wi
         published=_get_count(entry, "published"),
         withheld=_get_count(entry, "withheld"),
         source=_get_text(entry, "source"),
-        people=None,
+        people={column.name: column.people for column in read_noted_columns(entry, ledger_file)} or None,
         withdrawal=withdrawal,
     )
 
