@@ -64,6 +64,8 @@ _PUBLIC = {
     "measure": "reticent.planning",
     "Workload": "reticent.utility.workload",
     "calibrate": "reticent.calibrate",
+    "find_people": "reticent.ledger.release_desk",
+    "forget": "reticent.removal",
     "releases": "reticent.ledger.release_desk",
     "withdraw": "reticent.ledger.release_desk",
     "risk": "reticent.audit.risk",
@@ -139,6 +141,7 @@ if TYPE_CHECKING:
     from reticent.errors import ReticentError as ReticentError
     from reticent.job.job import Job as Job
     from reticent.job.job import Output as Output
+    from reticent.ledger.release_desk import find_people as find_people
     from reticent.ledger.release_desk import releases as releases
     from reticent.ledger.release_desk import withdraw as withdraw
     from reticent.methods.anatomy import Anatomy as Anatomy
@@ -177,5 +180,6 @@ if TYPE_CHECKING:
     from reticent.release.kind import Kind as Kind
     from reticent.release.release import Release as Release
     from reticent.release.release import open as open
+    from reticent.removal import forget as forget
     from reticent.report.report import report as report
     from reticent.utility.workload import Workload as Workload

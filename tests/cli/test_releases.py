@@ -78,3 +78,48 @@ def test_a_reason_is_asked_for(run, place):
     assert run("withdraw", "first").code == 1
     assert run("withdraw", "first", "--reason", " ").code == 1
     assert "in place" in run("releases").out
+
+
+def test_a_person_is_asked_for_by_a_file_or_a_pipe_and_never_repeated(run, place, monkeypatch):
+    import io
+
+    published(run)
+    (place / "persons.txt").write_text("p0003\n\n P 0007\nnobody\n")
+    ran = run("releases", "--person", "persons.txt")
+    assert ran.code == 0
+    assert ran.out.count("in the rows of 1 release") == 2 and "Person 3: in the rows of 0 releases" in ran.out
+    assert "p0003" not in ran.out + ran.err
+    monkeypatch.setattr("sys.stdin", io.StringIO("p0003\n"))
+    told = json.loads(run("releases", "--person", "-", "--json").out)
+    assert [person["person"] for person in told["persons"]] == [1]
+    assert told["persons"][0]["digests"] == [told["releases"][0]["digest"]]
+
+
+def test_an_identifier_among_the_words_is_refused_without_repeating_it(run, place):
+    published(run)
+    ran = run("releases", "--person", "p0003")
+    assert ran.code == 6
+    assert "p0003" not in ran.out + ran.err and "others may see that" in ran.err
+    (place / "empty.txt").write_text("\n")
+    assert run("releases", "--person", "empty.txt").code == 1
+    (place / "binary.txt").write_bytes(b"\xff\xfe\x00")
+    assert run("releases", "--person", "binary.txt").code == 1
+    (place / "persons.txt").write_text("p0003\n")
+    assert run("releases", "first", "--person", "persons.txt").code == 1
+
+
+def test_forget_writes_a_source_and_a_job_and_says_what_differencing_tells(run, place):
+    published(run)
+    (place / "persons.txt").write_text("p0003\nnobody\n")
+    words = ("forget", "job.toml", "--person", "persons.txt", "-o", "less.csv", "--job-to", "less.toml")
+    ran = run(*words)
+    assert ran.code == 0
+    assert "without 1 row of 1 person" in ran.out and "1 of them for certain" in ran.out
+    assert "(number 2)" in ran.err
+    assert "p0003" not in ran.out + ran.err
+    assert run(*words).code == 1
+    told = json.loads(run(*words, "--force", "--json").out)
+    assert (told["removed_rows"], told["not_found"], told["differences"][0]["certain"]) == (1, [2], 1)
+    assert run("publish", "less.toml", "-o", "second").code == 5
+    assert run("publish", "less.toml", "-o", "second", "--again").code == 0
+    assert run("forget", "job.toml", "-o", "x.csv").code == 1

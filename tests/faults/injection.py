@@ -33,6 +33,7 @@ WAYS = {  # a name for each way in which the n-th change goes wrong: the library
 PUBLISH = ("publish", "job.toml", "-o", "out/release", "--json")
 STREAM = ("publish", "carrying.toml", "-o", "out/release", "--json", "--engine", "stream")
 PARTS = ("publish", "parts.toml", "-o", "out/release", "--json")
+FORGET = ("forget", "job.toml", "--person", "persons.txt", "-o", "people-2.csv", "--job-to", "job-2.toml", "--json")
 WITHDRAW = ("withdraw", "out/release", "--reason", "wrong column", "--json")
 BATCHES = ("publish", "batches.toml", "-o", "out", "--batch-by", "day", "--json")
 
@@ -63,6 +64,7 @@ SCENARIOS = {
     "export to a SQLite file": Scenario(("export", "out/release", "sqlite:///old.db", "--table", "p"), [PUBLISH]),
     "export to a new DuckDB file": Scenario(("export", "out/release", "duckdb:///new.duckdb", "--table", "p"), [PUBLISH]),
     "withdraw": Scenario((*WITHDRAW, "--never-handed-out"), [PUBLISH, WITHDRAW]),
+    "forget": Scenario((*FORGET, "--force"), [PUBLISH, FORGET], page="people-2.csv"),
     "withdraw with its folder": Scenario((*WITHDRAW, "--delete"), [PUBLISH]),
 }  # fmt: skip
 
@@ -133,6 +135,7 @@ def template(server: Server, folder: Path, before: Path, scenario: Scenario) -> 
     (folder / "parts.toml").write_text(JOB.replace("people.csv", "many.csv") + "\n[release]\npart_rows = 1_000\n")
     (folder / "city.csv").write_text("".join(f"{city};{part};*\n" for city, part in CITIES.items()))
     (folder / "job.toml").write_text(JOB)
+    (folder / "persons.txt").write_text("p0003\n")
     (folder / "batches.toml").write_text(JOB.replace("people.csv", "days.csv") + '\n[release]\nundeclared = "drop"\n')
     ages = 'age     = { role = "quasi-identifying", type = "numeric" }'  # without them cells have several rows
     carrying = (

@@ -76,6 +76,7 @@ SILENT = {
     "hierarchy",
     "releases",
     "releases, one of them",
+    "releases of a person",
     "withdraw",
 }  # no stages are told
 

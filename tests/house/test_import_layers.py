@@ -61,6 +61,7 @@ LAYERS = {
     "publish": "audit composition_check data engines format job job_table ledger methods partitioned preconditions "
     "registry release release.release tables",
     "batches": "data format job ledger preconditions publish release.release",
+    "removal": "data format job ledger",  # a source without some people
     "calibrate": "attacks methods",
     "loss_explanation": "data job models recipe registry",
     "check": "data engines evaluation job job_table ledger loss_explanation methods models planning preconditions recipe registry",

@@ -63,6 +63,8 @@ PUBLIC = [
     "check",
     "compare",
     "count",
+    "find_people",
+    "forget",
     "identifying",
     "insensitive",
     "measure",

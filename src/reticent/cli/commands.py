@@ -32,6 +32,7 @@ COMMANDS = (
     "calibrate",
     "releases",
     "withdraw",
+    "forget",
     "data",
     "demo",
 )

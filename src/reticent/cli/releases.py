@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from reticent.cli.options import Json, LedgerFolder
+from reticent.cli.options import Json, LedgerFolder, PersonFile, read_persons
 
 EXAMPLE = "reticent releases"
 
@@ -21,6 +21,7 @@ def releases(
             show_default=False,
         ),
     ] = None,
+    person: PersonFile = None,
     ledger: LedgerFolder = None,
     json: Json = False,
 ) -> None:
@@ -29,9 +30,19 @@ def releases(
     The list is yours: it names folders, users and sources.
     """
     from reticent.cli.output import say, say_json
-    from reticent.ledger.release_desk import find_releases
+    from reticent.errors import RequestError
+    from reticent.ledger.release_desk import find_people, find_releases
     from reticent.ledger.release_desk import releases as list_releases
 
+    if person is not None:
+        if release is not None:
+            raise RequestError("RELEASE and --person are two questions.", attempt="one of them.")
+        found = find_people(read_persons(person), ledger=ledger)
+        if json:
+            say_json(found.to_dict())
+        else:
+            _say_found(found)
+        return
     known = list_releases(ledger=ledger)
     if release is not None:
         known = find_releases(known, release)
@@ -68,6 +79,27 @@ def _say_list(known: list[Any]) -> None:
     ]
     say_table(("digest", "release", "when (UTC)", "who", "kind", "rows", "withheld", "promises", "state"), rows)
     say("", f"{pluralize(len(known), 'release')}. `reticent releases RELEASE` shows one in full, --json all of it.")
+
+
+def _say_found(found: Any) -> None:
+    from reticent.cli.output import say, say_table
+    from reticent.errors import pluralize
+
+    for line, known in enumerate(found.releases, 1):
+        say(f"Person {line}: in the rows of {pluralize(len(known), 'release')} that the ledger knows.")
+        if known:
+            rows = [(one.digest[:8], show_text(str(one.path)), one.at[:10], describe_state(one)) for one in known]
+            say_table(("digest", "release", "when", "state"), rows, indent=2)
+            if any(one.withheld or one.kind == "sampled" for one in known):
+                say("  A release may have withheld the person's row, or not have drawn it.")
+    if found.unknown:
+        names = ", ".join(f"{show_text(one.release)} ({one.digest[:8]})" for one in found.unknown[:8])
+        more = f" and {len(found.unknown) - 8:,} more" if len(found.unknown) > 8 else ""
+        say(
+            "",
+            f"Of {pluralize(len(found.unknown), 'release')} the ledger does not know the people: {names}{more}. "
+            "No identifying column was noted.",
+        )
 
 
 def _say_release(one: Any) -> None:

@@ -21,10 +21,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import polars as pl
+
 from reticent.errors import JobError, OutputExists, RequestError, pluralize, suggest
 from reticent.format.folder import translate_disk_errors
 from reticent.ledger import journal, private_files, staging
-from reticent.ledger.identifiers import read_noted_columns
+from reticent.ledger.identifiers import NotedColumn, hash_identifiers, normalize_identifiers, read_noted_columns
 from reticent.ledger.ledger import Ledger
 from reticent.ledger.paths import compute_release_digest
 from reticent.ledger.private_files import LEDGER_FILE, LOCK_FILE, move_to_new_name, read_entries
@@ -37,7 +40,7 @@ from reticent.ledger.withdrawals import (
     read_withdrawals,
     undo_withdrawal,
 )
-from reticent.validation import flag, is_ledger, optional, path, text, validate_arguments
+from reticent.validation import flag, is_ledger, names, optional, path, text, validate_arguments
 
 MIN_DIGEST_DIGITS = 8
 MAX_REASON_CHARACTERS = 1_000
@@ -62,7 +65,7 @@ class KnownRelease:
 
     `state` is "in place", "gone", "changed" (another folder has its place) or "replaced" (a later release has it).
     What older versions did not record is None: the user, the kind, the published and withheld rows, the source.
-    `people` has the number of people by identifying column, None if none were recorded.
+    `people` has the number of people by identifying column, None if none were recorded; `content` is the mark of its rows.
     """
 
     release: str
@@ -80,6 +83,7 @@ class KnownRelease:
     withheld: int | None = None
     source: str | None = None
     people: Mapping[str, int] | None = None
+    content: str = ""
     withdrawal: Withdrawal | None = None
 
     @property
@@ -171,6 +175,72 @@ def find_releases(known: Sequence[KnownRelease], name: str | Path) -> list[Known
         if known
         else "--ledger FOLDER (ledger=), or RETICENT_LEDGER, for the ledger that it was published with.",
     )
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPeople:
+    """For each of some people the releases that were made from rows of theirs; and releases of which that is not known.
+
+    A release holds those of its people who were not withheld, and of a sampled one those who were drawn.
+    """
+
+    releases: tuple[tuple[KnownRelease, ...], ...]
+    unknown: tuple[KnownRelease, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as `reticent releases --person --json` prints it; people are their positions, from 1."""
+        known = {one.identity: one for found in self.releases for one in found}
+        return {
+            "persons": [
+                {"person": position, "digests": [one.digest for one in found]}
+                for position, found in enumerate(self.releases, 1)
+            ],
+            "unknown": [one.digest for one in self.unknown],
+            "releases": [one.to_dict() for one in (*known.values(), *self.unknown)],
+        }
+
+
+@validate_arguments(persons=names, ledger=optional(is_ledger))
+def find_people(persons: Sequence[str], *, ledger: Ledger | str | Path | None = None) -> FoundPeople:
+    """Find which releases were made from rows of some people, by their identifiers in any identifying column.
+
+    Raises RequestError if the ledger, or what it keeps of people, is damaged.
+    """
+    book = Ledger.open(ledger)
+    if not (book.folder / LEDGER_FILE).exists():
+        return FoundPeople(((),) * len(persons), ())
+    key = private_files.read_key(book.folder)
+    texts = normalize_identifiers(pl.Series(list(persons), dtype=pl.String)).to_list()
+    with private_files.hold_read_lock(book.folder / LOCK_FILE):
+        known = _list_known(book.folder)
+        noted = book.read_people(read_entries(book.folder / LEDGER_FILE))
+        members = [
+            _find_members(book.folder / journal.SKETCHES_FOLDER, columns, texts, key) if columns else None
+            for columns in noted
+        ]
+    found = [
+        tuple(
+            one
+            for one, positions in zip(known, members, strict=True)
+            if positions is not None and position in positions
+        )
+        for position in range(len(persons))
+    ]
+    unknown = tuple(one for one, positions in zip(known, members, strict=True) if positions is None)
+    return FoundPeople(tuple(found), unknown)
+
+
+def _find_members(folder: Path, columns: Sequence[NotedColumn], texts: Sequence[str | None], key: bytes) -> set[int]:
+    """Find the positions of people whom a release was made from, by any of its identifying columns."""
+    positions = [position for position, text in enumerate(texts) if text is not None]
+    wanted = [text for text in texts if text is not None]
+    members: set[int] = set()
+    for column in columns if wanted else ():
+        hashes = hash_identifiers(column.name, wanted, key)
+        order = np.argsort(hashes)
+        is_member = column.find_members(folder, hashes[order])
+        members |= {positions[place] for place in order[is_member].tolist()}
+    return members
 
 
 @validate_arguments(
@@ -295,6 +365,7 @@ def _describe_entry(
         withheld=_get_count(entry, "withheld"),
         source=_get_text(entry, "source"),
         people={column.name: column.people for column in read_noted_columns(entry, ledger_file)} or None,
+        content=entry["content"],
         withdrawal=withdrawal,
     )
 
