@@ -22,6 +22,7 @@ from reticent.data.source import Source
 from reticent.errors import OutputExists
 from reticent.format.folder import translate_disk_errors
 from reticent.ledger import journal, private_files, staging
+from reticent.ledger.exclusions import LEFT_OUT_FILE, MAX_LEFT_OUT_PEOPLE
 from reticent.ledger.fingerprint import CountedRows, pack_sketch
 from reticent.ledger.journal import SKETCHES_FOLDER, CommitIntent, recover
 from reticent.ledger.ledger import Ledger, require_no_repeats
@@ -91,6 +92,8 @@ def commit(
         intent = _make_intent(ledger, staged, target, entry, list(sketches))
         encrypted = None if record.witness is None else encrypt_witness(record.witness, key)
         notes = build_notes(record, entry, earlier, target, encrypted)
+        if record.left_out is not None and len(record.left_out.hashes) <= MAX_LEFT_OUT_PEOPLE:
+            notes[LEFT_OUT_FILE] = record.left_out.pack(key, entry["digest"])
         commit_journaled(ledger.folder, intent, notes, sketches)
     return record
 

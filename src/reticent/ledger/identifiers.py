@@ -327,12 +327,14 @@ def _read_part(path: Path) -> np.ndarray:
 
 def _parse_noted_column(stated: Mapping[str, Any]) -> NotedColumn:
     """Parse what a line says of a column; raises KeyError, TypeError or ValueError unless it is one of ours."""
-    numbers = [stated["people"], stated["rows"], stated["once"]]
+    people = stated["people"]
+    rows = stated["rows"]
+    once = stated["once"]
     parts = tuple(stated["parts"])
     if not isinstance(stated["column"], str) or not isinstance(stated["declared"], bool):
         raise ValueError
-    if not all(type(number) is int for number in numbers) or not 0 <= numbers[2] <= numbers[0] <= numbers[1]:
+    if not all(type(number) is int for number in (people, rows, once)) or not 0 <= once <= people <= rows:
         raise ValueError
     if not parts or not all(isinstance(part, str) and _MARK_PATTERN.fullmatch(part) for part in parts):
         raise ValueError
-    return NotedColumn(stated["column"], *numbers, stated["declared"], parts)
+    return NotedColumn(stated["column"], people, rows, once, stated["declared"], parts)

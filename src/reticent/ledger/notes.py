@@ -32,6 +32,7 @@ from reticent.ledger.private_files import LOCK_FILE
 from reticent.ledger.witness import WITNESS
 
 if TYPE_CHECKING:
+    from reticent.ledger.exclusions import LeftOutPeople
     from reticent.ledger.ledger import Ledger
 
 PAGES_FILE = "ledger-pages.jsonl"
@@ -57,7 +58,7 @@ class PublicationRecord:
 
     `rows` are the published rows as they were counted, for their fingerprint; `job` is the job as TOML; `promises` are
     the job's, as a job file has them; `notices` are sentences for the owner; `witness` is what an audit needs beside the
-    files, in plain, where the release's kind has one.
+    files, in plain, where the release's kind has one; `left_out` are people of the source who were left out of it.
     """
 
     rows: CountedRows
@@ -67,6 +68,7 @@ class PublicationRecord:
     notices: tuple[str, ...]
     composition_check: EarlierReleaseCheck
     witness: bytes | None = None
+    left_out: LeftOutPeople | None = None
 
 
 def build_notes(

@@ -148,4 +148,5 @@ def _parse_line(line: bytes) -> Withdrawal:
         raise ValueError
     if not isinstance(stated["never_handed_out"], bool):
         raise ValueError
-    return Withdrawal(releases, *texts, stated["never_handed_out"])
+    at, user, reason = texts
+    return Withdrawal(releases, at, user, reason, stated["never_handed_out"])
