@@ -69,7 +69,7 @@ FITS: dict[str, set[str]] = {
     "missing": LISTS,
     "quasi": {"None", "an empty list"},
     "person": {"None", "an empty list"},
-    "persons": {*TEXTS, "an empty list", "a list of texts"},
+    "persons": LISTS,
     "sensitive": {"None", "an empty list"},
     "methods": {"None", "an empty list"},
     "columns": {"None", "an empty table"},
