@@ -13,8 +13,13 @@ import pytest
 
 import reticent as rt
 from reticent.errors import AlreadyPublished, RequestError
-from reticent.ledger import identifiers
-from reticent.ledger.identifiers import collect_identifiers, hash_identifiers, normalize_identifiers
+from reticent.ledger.identifiers import (
+    IdentifyingColumn,
+    collect_identifiers,
+    hash_identifiers,
+    normalize_identifiers,
+    read_noted_columns,
+)
 from reticent.ledger.ledger import Ledger
 from tests.support.ledger_tables import people
 
@@ -186,11 +191,10 @@ def test_people_are_noted_by_engines_on_one_machine_whatever_the_source(tmp_path
         rt.publish(job(CLEANED), frame=cleaned(people()), to=tmp_path / "second")
 
 
-def test_a_table_of_too_many_rows_is_skipped_aloud(tmp_path, monkeypatch):
-    monkeypatch.setattr("reticent.tables.MAX_HELD_ROWS", 299)
-    release = rt.publish(job(), frame=people(), to=tmp_path / "first")
-    assert rt.releases()[0].people is None
-    assert any("300 rows, and values of more than 299 are not held here" in notice for notice in release.notices)
+def test_a_table_of_too_many_rows_is_skipped_aloud():
+    collected = collect_identifiers({"name": rt.identifying()}, lambda names: pl.DataFrame(), 300, max_rows=299)
+    assert not collected.columns
+    assert "300 rows, and values of more than 299 are not held here" in collected.notices[0]
 
 
 def test_a_temporary_release_notes_its_people_when_it_is_saved(tmp_path):
@@ -241,14 +245,21 @@ def test_the_ledger_holds_no_identifier_and_eight_bytes_for_each(tmp_path):
     assert (folder / "ledger-sketches" / part).stat().st_mode & 0o777 == 0o600
 
 
-def test_many_people_are_kept_in_parts_and_found_in_each(tmp_path, monkeypatch):
-    monkeypatch.setattr(identifiers, "MAX_PART_PEOPLE", 64)
-    rt.publish(job(), frame=people(), to=tmp_path / "first")
-    (noted,) = json.loads((Ledger.open().folder / "ledger.jsonl").read_text())["people"]
-    assert len(noted["parts"]) == 5
-    with pytest.raises(AlreadyPublished, match="Most of these people") as refused:
-        rt.publish(job(CLEANED), frame=cleaned(people()), to=tmp_path / "second")
-    assert "300 of 300 people" in refused.value.why
+def test_many_people_are_kept_in_parts_and_found_in_each(tmp_path):
+    counted = pl.DataFrame({"name": people()["name"], "rows": [1] * 300})
+    hashed = IdentifyingColumn.from_counts("name", counted, declared=False).hash_values(KEY)
+    line, files = hashed.pack(KEY, max_part_people=64)
+    assert len(line["parts"]) == 5
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+    entry = {"people": [json.loads(json.dumps(line))]}
+    (noted,) = read_noted_columns(entry, tmp_path / "ledger.jsonl")
+    assert hashed.count_common(tmp_path, noted) == 300
+    others = pl.DataFrame({"name": people(seed=2)["name"], "rows": [1] * 300})
+    assert (
+        IdentifyingColumn.from_counts("name", others, declared=False).hash_values(KEY).count_common(tmp_path, noted)
+        == 0
+    )
 
 
 def spoil_order(path: Path) -> None:

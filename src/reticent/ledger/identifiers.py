@@ -206,11 +206,11 @@ class HashedColumn:
     def people(self) -> int:
         return len(self.hashes)
 
-    def pack(self, key: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
+    def pack(self, key: bytes, max_part_people: int = MAX_PART_PEOPLE) -> tuple[dict[str, Any], dict[str, bytes]]:
         """Return what the ledger's line says of the column, and the content of its files by their names."""
         content = self.hashes.astype("<u8").tobytes()
         mark = hashlib.blake2b(content, key=key, digest_size=16, person=_MARK_PURPOSE).hexdigest()
-        size = 8 * MAX_PART_PEOPLE
+        size = 8 * max_part_people
         files = {
             f"{mark}{number:04x}": content[start : start + size]
             for number, start in enumerate(range(0, len(content), size))
