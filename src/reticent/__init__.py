@@ -65,6 +65,10 @@ _PUBLIC = {
     "measure": "reticent.planning",
     "Workload": "reticent.utility.workload",
     "calibrate": "reticent.calibrate",
+    "find_people": "reticent.ledger.release_desk",
+    "forget": "reticent.removal",
+    "releases": "reticent.ledger.release_desk",
+    "withdraw": "reticent.ledger.release_desk",
     "risk": "reticent.audit.risk",
     "record_risk": "reticent.audit.record_risk",
     "attack": "reticent.attacks",
@@ -169,6 +173,9 @@ if TYPE_CHECKING:
     from reticent.job.description import About as About
     from reticent.job.job import Job as Job
     from reticent.job.job import Output as Output
+    from reticent.ledger.release_desk import find_people as find_people
+    from reticent.ledger.release_desk import releases as releases
+    from reticent.ledger.release_desk import withdraw as withdraw
     from reticent.methods.anatomy import Anatomy as Anatomy
     from reticent.methods.base import Method as Method
     from reticent.methods.beta_perturbation import BetaPerturbation as BetaPerturbation
@@ -205,5 +212,6 @@ if TYPE_CHECKING:
     from reticent.release.kind import Kind as Kind
     from reticent.release.release import Release as Release
     from reticent.release.release import open as open
+    from reticent.removal import forget as forget
     from reticent.report.report import report as report
     from reticent.utility.workload import Workload as Workload

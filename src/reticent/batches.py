@@ -38,6 +38,7 @@ from reticent.job_table import read_and_count
 from reticent.ledger import private_files, staging
 from reticent.ledger.commit import require_target_free
 from reticent.ledger.fingerprint import CountedRows, TableFingerprint
+from reticent.ledger.identifiers import MAX_COLLECTED_ROWS, MAX_HELD_ROWS, collect_identifiers
 from reticent.ledger.journal import recover
 from reticent.ledger.ledger import Ledger
 from reticent.ledger.notes import BROKEN_LINES_FILE
@@ -134,9 +135,13 @@ def publish_batches(
     _require_free_folders(to, [batch.name for batch in new_batches], force)
     keys = [*find_columns_with_role(columns, Role.QUASI), *find_columns_with_role(columns, Role.SENSITIVE)]
     if new_batches:
-        new_rows = _count_new_rows(worker, rows, by, keys, [batch.value for batch in new_batches] if earlier else None)
-        counted_rows = CountedRows(new_rows.drop(COUNT_COLUMN), new_rows[COUNT_COLUMN].to_numpy(), source)
-        book = book.for_batches(counted_rows, to)
+        new_values = [batch.value for batch in new_batches] if earlier else None
+        count_new_rows = partial(_count_new_rows, worker, rows, by, values=new_values)
+        new_rows = count_new_rows(keys)
+        row_counts = new_rows[COUNT_COLUMN].to_numpy()
+        max_rows = MAX_HELD_ROWS if worker.name == catalogue.DEFAULT_ENGINE else MAX_COLLECTED_ROWS
+        identifiers = collect_identifiers(columns, count_new_rows, int(row_counts.sum()), max_rows)
+        book = book.for_batches(CountedRows(new_rows.drop(COUNT_COLUMN), row_counts, source, identifiers), to)
         book.require_batches_not_published(again)
     summaries = []
     for number, batch in enumerate(source_batches):

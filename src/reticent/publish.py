@@ -22,15 +22,17 @@ from reticent.audit.subject import make_folder_subject
 from reticent.composition_check import check_composition
 from reticent.data.broken_lines import read_broken_lines
 from reticent.data.cells import Cells
+from reticent.data.columns import has_types, resolve_columns
 from reticent.data.passthrough import ChangeStamp
-from reticent.data.source import list_broken_lines
+from reticent.data.source import TextRows, list_broken_lines
 from reticent.engines.engine import Engine, EngineContext
-from reticent.errors import AuditFailed, InternalError
+from reticent.errors import AuditFailed, InternalError, RequestError
 from reticent.format.folder import translate_disk_errors
 from reticent.job.job import Job
 from reticent.job_table import collect_notices
 from reticent.labels.label_loss import ReleaseLoss
 from reticent.ledger.commit import commit, prepare_target
+from reticent.ledger.exclusions import NewPeople, select_new_people
 from reticent.ledger.ledger import Ledger
 from reticent.ledger.notes import PublicationRecord
 from reticent.ledger.staging import make_temp_dirs, stage_folder
@@ -62,6 +64,7 @@ from reticent.validation import (
     seed=optional(integer),
     force=flag,
     again=flag,
+    only_new=flag,
     ledger=optional(is_ledger),
     progress=is_callable,
     engine=is_engine,
@@ -75,6 +78,7 @@ def publish(
     seed: int | None = None,
     force: bool = False,
     again: bool = False,
+    only_new: bool = False,
     ledger: Ledger | str | Path | None = None,
     progress: ProgressCallback = lambda stage: None,
     engine: str | Engine = catalogue.DEFAULT_ENGINE,
@@ -84,7 +88,8 @@ def publish(
 
     `ledger` is the folder of the ledger, instead of RETICENT_LEDGER or the user's own.  `engine` reads the rows. `warn`
     is called, before anything is written, with each sentence about people who would be alone or were known before; the
-    release's notices repeat these sentences.
+    release's notices repeat these sentences.  `only_new` leaves out people whom the ledger knows by their identifying
+    columns.
     """
     loaded_engine = registry.load_engine(engine)
     require_promises_supported(job)
@@ -98,6 +103,11 @@ def publish(
     stamp = ChangeStamp.read(source)
     ledger_folder = None if open_ledger is None else open_ledger.folder
     with make_temp_dirs(target, ledger_folder) as make_temp_dir:
+        new_people = None
+        if only_new:
+            new_people = select_new_rows(loaded_engine, job, frame, open_ledger)
+            is_typed = has_types(job.source, frame)
+            frame = new_people.rows if is_typed else TextRows(new_people.rows)
         rng = Random.from_optional_seed(seed)
         table = read_table(loaded_engine, job, frame, EngineContext(progress, make_temp_dir, rng))
         broken_files = list_broken_lines(source)
@@ -131,6 +141,7 @@ def publish(
                 promises=[registry.describe(promise) for promise in job.promises],
                 notices=(
                     *recovered,
+                    *(() if new_people is None else new_people.notices),
                     *table.notices,
                     *collect_notices(job, plan.cells),
                     *lone_people,
@@ -140,6 +151,7 @@ def publish(
                 witness=witness,
                 set_aside=set_aside,
                 broken_lines=read_broken_lines(broken_files, job.source.encoding),
+                left_out=None if new_people is None else new_people.left_out,
             )
             if target is None or open_ledger is None:
                 return hold_publication(staged, manifest, record, ledger=ledger, temporary=True)
@@ -152,6 +164,19 @@ def read_table(engine: Engine, job: Job, frame: Any, context: EngineContext) -> 
     if engine.regions:
         return PartitionedTable.read(engine, job, frame, context)
     return WholeTable.read(engine, job, frame, context)
+
+
+def select_new_rows(engine: Engine, job: Job, frame: Any, ledger: Ledger | None) -> NewPeople:
+    """Select the rows of people whom the ledger does not know; refuse an engine that cannot look them up one by one."""
+    if ledger is None:
+        raise RequestError("Without a target no ledger is asked who is new.", attempt='to="release".')
+    if engine.distributed or engine.regions:
+        raise RequestError(
+            "People are looked up in the ledger on one machine, and these rows are on a cluster.",
+            attempt="--engine local or stream, or a source without them (`reticent forget`).",
+        )
+    scan = engine.scan(job.source, frame)
+    return select_new_people(scan.rows, resolve_columns(job.columns, scan.names, job.release.undeclared), ledger)
 
 
 def require_passed(audit: Audit, job: Job) -> Audit:

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from reticent import catalogue
 from reticent.audit.audit import AuditContext, audit_staged
 from reticent.audit.result import Audit
 from reticent.audit.subject import Subject
@@ -26,6 +27,7 @@ from reticent.job.job import Job
 from reticent.job_table import load_populations, read_and_count
 from reticent.labels.label_loss import ReleaseLoss
 from reticent.ledger.fingerprint import CountedRows
+from reticent.ledger.identifiers import MAX_COLLECTED_ROWS, MAX_HELD_ROWS, collect_identifiers
 from reticent.methods.recipe_planning import warn_of_lone_people
 from reticent.planning import plan_recipe
 from reticent.progress import ProgressCallback, ProgressEvent
@@ -117,7 +119,11 @@ class WholeTable:
         return (0.1, 0.9) if getattr(self.job.method, "anytime", False) else (0.45, 0.75)
 
     def fingerprint(self, source: Source | None) -> CountedRows:
-        return CountedRows(self.counted.combinations, self.counted.multiplicity, source)
+        counted = self.counted
+        max_rows = MAX_HELD_ROWS if self.engine.name == catalogue.DEFAULT_ENGINE else MAX_COLLECTED_ROWS
+        count_values = partial(self.engine.count_distinct_rows, self.rows)
+        identifiers = collect_identifiers(counted.columns, count_values, counted.cells.rows, max_rows)
+        return CountedRows(counted.combinations, counted.multiplicity, source, identifiers)
 
     def plan(self, rng: Random, progress: ProgressCallback) -> WholePlan:
         """Load the populations that promises name, and plan."""

@@ -145,3 +145,11 @@ def test_many_notices_are_a_few_lines_on_the_terminal(run, place):
     assert ran.err.count("was not joined with this one") <= 5 + 6, "before it is kept, and when it is"
     assert "4 more like these stand in reticent-owner/last/README.md." in ran.err
     assert Path("reticent-owner/last/README.md").read_text().count("was not joined with this one") == 9
+
+
+def test_only_new_leaves_known_people_out_and_is_for_one_release(run, place):
+    assert run("publish", "job.toml", "-o", "first").code == 0
+    ran = run("publish", "job.toml", "-o", "second", "--only-new")
+    assert ran.code == 5 and "Nobody in this table is new" in ran.err
+    ran = run("publish", "job.toml", "-o", "batches", "--only-new", "--batch-by", "city")
+    assert ran.code == 1 and "--only-new is for one release" in ran.err

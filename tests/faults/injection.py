@@ -33,6 +33,8 @@ WAYS = {  # a name for each way in which the n-th change goes wrong: the library
 PUBLISH = ("publish", "job.toml", "-o", "out/release", "--json")
 STREAM = ("publish", "carrying.toml", "-o", "out/release", "--json", "--engine", "stream")
 PARTS = ("publish", "parts.toml", "-o", "out/release", "--json")
+FORGET = ("forget", "job.toml", "--person", "persons.txt", "-o", "people-2.csv", "--job-to", "job-2.toml", "--json")
+WITHDRAW = ("withdraw", "out/release", "--reason", "wrong column", "--json")
 BATCHES = ("publish", "batches.toml", "-o", "out", "--batch-by", "day", "--json")
 
 
@@ -61,6 +63,9 @@ SCENARIOS = {
     "export to a new SQLite file": Scenario(("export", "out/release", "sqlite:///new.db", "--table", "p"), [PUBLISH]),
     "export to a SQLite file": Scenario(("export", "out/release", "sqlite:///old.db", "--table", "p"), [PUBLISH]),
     "export to a new DuckDB file": Scenario(("export", "out/release", "duckdb:///new.duckdb", "--table", "p"), [PUBLISH]),
+    "withdraw": Scenario((*WITHDRAW, "--never-handed-out"), [PUBLISH, WITHDRAW]),
+    "forget": Scenario((*FORGET, "--force"), [PUBLISH, FORGET], page="people-2.csv"),
+    "withdraw with its folder": Scenario((*WITHDRAW, "--delete"), [PUBLISH]),
 }  # fmt: skip
 
 
@@ -130,6 +135,7 @@ def template(server: Server, folder: Path, before: Path, scenario: Scenario) -> 
     (folder / "parts.toml").write_text(JOB.replace("people.csv", "many.csv") + "\n[release]\npart_rows = 1_000\n")
     (folder / "city.csv").write_text("".join(f"{city};{part};*\n" for city, part in CITIES.items()))
     (folder / "job.toml").write_text(JOB)
+    (folder / "persons.txt").write_text("p0003\n")
     (folder / "batches.toml").write_text(JOB.replace("people.csv", "days.csv") + '\n[release]\nundeclared = "drop"\n')
     ages = 'age     = { role = "quasi-identifying", type = "numeric" }'  # without them cells have several rows
     carrying = (
@@ -169,21 +175,28 @@ def spoil(server: Server, before: Path, folder: Path, scenario: Scenario, at: in
     ran = server.run(folder, scenario.words, at=at, mode=mode, errno=number, **how)
     wrong = [f"broken at once: {one}" for one in (*broken(folder), *half_written(before, folder, scenario))]
     if not scenario.no_exchange:
-        wrong += [f"gone at once: {name}" for name in old if name not in digests(folder)]
-    wrong += [f"at once: {one}" for one in unlike_its_code(folder, scenario, way, ran, old)]
+        wrong += [f"gone at once: {name}" for name in gone(folder, old)]
+    wrong += [f"at once: {one}" for one in unlike_its_code(before, folder, scenario, way, ran, old)]
     following = server.run(folder, scenario.next, **how)
     if following["code"] not in scenario.ends or "could not be settled" in following["said"]:
         wrong.append(f"the next command ended with {following['code']}: {following['said'][-200:]}")
     wrong += [
         f"afterwards: {one}" for one in (*broken(folder), *disagreeing(folder), *stale(folder), *readable(folder))
     ]
-    wrong += [f"gone: {name}" for name in old if name not in digests(folder)]
+    wrong += [f"gone: {name}" for name in gone(folder, old)]
     return wrong + [f"afterwards: {one}" for one in half_exported(folder)]
 
 
-def unlike_its_code(folder: Path, scenario: Scenario, way: str, ran: dict[str, Any], old: dict[str, str]) -> list[str]:
+def unlike_its_code(
+    before: Path, folder: Path, scenario: Scenario, way: str, ran: dict[str, Any], old: dict[str, str]
+) -> list[str]:
     """Exit 0 means done; 74 and 130 mean that nothing was kept, and nothing is left."""
     code = ran["code"]
+    if scenario.words[0] == "withdraw" and code == 0:
+        done = len(withdrawals(folder)) > len(withdrawals(before)) and not (
+            "--delete" in scenario.words and digests(folder)
+        )
+        return [] if done else ["it was not withdrawn in spite of 0"]
     if way in ("SIGKILL", "half a write, SIGKILL"):
         return [] if code in (-9, 0) else [f"ended with {code}: {ran['said'][-300:]}"]
     if code == 0:
@@ -193,6 +206,8 @@ def unlike_its_code(folder: Path, scenario: Scenario, way: str, ran: dict[str, A
         return [f"ended with {code}: {ran['said'][-300:]}"]
     if way == "read-only from there on" or "--batch-by" in scenario.words:
         return []  # what cannot be undone on such a disk is undone by the next command; earlier batches are kept
+    if scenario.words[0] == "withdraw" and withdrawals(folder) != withdrawals(before):
+        return [f"it was withdrawn in spite of {code}"]
     kept = [
         f"{name} was kept in spite of {code}" for name, digest in digests(folder).items() if old.get(name) != digest
     ]
@@ -219,6 +234,19 @@ def digests(folder: Path) -> dict[str, str]:
     return {str(path.relative_to(folder)): _sha256(path / "manifest.json") for path in releases(folder)}
 
 
+def withdrawals(folder: Path) -> list[dict[str, Any]]:
+    """The withdrawals that the ledger has, without half a line at the end."""
+    path = folder / "ledger" / "ledger-withdrawals.jsonl"
+    text = path.read_text() if path.exists() else ""
+    return [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
+
+
+def gone(folder: Path, old: dict[str, str]) -> list[str]:
+    """Releases that stood there before and stand no more, though nobody withdrew them."""
+    withdrawn = {release["digest"] for one in withdrawals(folder) for release in one["releases"]}
+    return [name for name, digest in old.items() if name not in digests(folder) and digest not in withdrawn]
+
+
 def broken(folder: Path) -> list[str]:
     """Releases in place that are not whole."""
     found = []
@@ -239,10 +267,17 @@ def disagreeing(folder: Path) -> list[str]:
     lines = [json.loads(line) for line in ledger.read_text().splitlines()] if ledger.exists() else []
     noted = {str(Path(one["folder"], one["release"]).relative_to(folder)): one["digest"] for one in lines}
     standing = digests(folder)
+    deleted = {
+        str(Path(release["folder"], release["release"]).relative_to(folder))
+        for one in withdrawals(folder)
+        for release in one["releases"]
+        if not Path(release["folder"], release["release"]).exists()
+    }
+    noted = {name: digest for name, digest in noted.items() if name not in deleted}
     wrong = [] if noted == standing else [f"the ledger has {sorted(noted)}, in place are {sorted(standing)}, by digest"]
     owners = [path for path in folder.rglob("digest.txt") if not any(one.startswith(".reticent") for one in path.parts)]
     kept = {(path.parent / "place.txt").read_text().strip(): path for path in owners}
-    if sorted(kept) != sorted(str(folder / name) for name in standing):
+    if sorted(kept) != sorted(str(folder / name) for name in (*standing, *deleted)):
         wrong.append(f"there are notes on {sorted(kept)}")
     wrong += [
         f"the digest of {name} is another's"
@@ -254,6 +289,7 @@ def disagreeing(folder: Path) -> list[str]:
     ]
     sketches = {path.name for path in (folder / "ledger" / "ledger-sketches").glob("*")}
     marks = {mark for one in lines for mark in (one["content"], one.get("whole", one["content"]))}
+    marks |= {part for one in lines for column in one.get("people", []) for part in column["parts"]}
     return (
         wrong
         + [f"notes lack a file in {path.parent.name}" for path in lacking]

@@ -24,7 +24,7 @@ Items = Iterator[tuple[str, str | bytes]]
 
 COMMANDS = (
     "init", "hierarchy", "check", "publish", "audit", "risk", "export", "query", "attack", "report", "compare", "advise",
-    "calibrate", "data", "demo",
+    "calibrate", "releases", "withdraw", "forget", "data", "demo",
 )  # fmt: skip
 COUNT = "SELECT COUNT(*) FROM release"
 QUESTIONS = (

@@ -64,6 +64,8 @@ PUBLIC = [
     "check",
     "compare",
     "count",
+    "find_people",
+    "forget",
     "identifying",
     "insensitive",
     "measure",
@@ -73,10 +75,12 @@ PUBLIC = [
     "publish_batches",
     "quasi",
     "record_risk",
+    "releases",
     "report",
     "risk",
     "sensitive",
     "sweep",
+    "withdraw",
 ]
 HEAVY = (
     "polars",

@@ -36,6 +36,11 @@ GOOD: dict[str, tuple[str, ...]] = {  # a name for each command line that works;
     "calibrate suppression": ("calibrate", "suppression", "--counts", "10,4,2,1,1", "--l", "2"),
     "calibrate p": ("calibrate", "perturbed-generalization", "--p", "0.3", "--k", "6", "--lambda", "0.1", "--rho1", "0.2",
                     "--domain", "50"),
+    "releases": ("releases",),
+    "releases, one of them": ("releases", "release", "--json"),
+    "releases of a person": ("releases", "--person", "persons.txt"),
+    "forget": ("forget", "job.toml", "--person", "persons.txt", "-o", "new.csv", "--job-to", "new.toml"),
+    "withdraw": ("withdraw", "second", "--reason", "wrong column"),
     "data": ("data", "census", "--rows", "20", "-o", "new.csv"),
     "demo": ("demo", "--to", "new", "--rows", "300"),
 }  # fmt: skip
@@ -52,4 +57,5 @@ def prepared(folder: Path) -> None:
         words = ("publish", "job.toml", "-o", name, "--again")
         ran = run(folder, Case(lambda folder, text=text: (folder / "job.toml").write_text(text), 0, words))
         assert ran.code == 0, ran.err
+    (folder / "persons.txt").write_text("p0003\n")
     (folder / "plain.csv").write_text((folder / "people.csv").read_text().replace("person,", "who,"))

@@ -69,6 +69,7 @@ FITS: dict[str, set[str]] = {
     "missing": LISTS,
     "quasi": {"None", "an empty list"},
     "person": {"None", "an empty list"},
+    "persons": LISTS,
     "sensitive": {"None", "an empty list"},
     "methods": {"None", "an empty list"},
     "columns": {"None", "an empty table"},
@@ -175,6 +176,10 @@ def functions(release: rt.Release, planned: Any, folder: Path) -> dict[str, Call
         "count": (rt.count, {"job": job()}),
         "plan": (rt.plan, {"job": job()}),
         "measure": (rt.measure, {"planned": planned}),
+        "releases": (rt.releases, {}),
+        "find_people": (rt.find_people, {"persons": ["p0003"]}),
+        "withdraw": (rt.withdraw, {"release": release.folder, "reason": "wrong column"}),
+        "forget": (rt.forget, {"job": job(), "persons": ["p0003"], "to": folder / "less.parquet"}),
         "calibrate": (rt.calibrate, {"method": "suppression", "counts": [10, 4, 2, 1, 1], "l": 3}),
         "calibrate all": (rt.calibrate, {"method": "suppression", "rows": 8, "values": 3, "l": 2, "kinds": ["safe"]}),
         "calibrate p": (

@@ -39,7 +39,14 @@ from reticent.data.columns import Column, Role, parse_columns
 from reticent.data.odd_values import describe_variants
 from reticent.data.source import collect_frame, scan_source
 from reticent.errors import BundleDamaged, JobError
-from reticent.ledger.source_options import describe_source_options, find_person_columns, resolve_source
+from reticent.ledger.exclusions import is_made_without_known_people
+from reticent.ledger.release_desk import find_withdrawal
+from reticent.ledger.source_options import (
+    describe_source_options,
+    find_person_columns,
+    resolve_source,
+    resolve_table,
+)
 from reticent.validation import is_job, mapping, names, null_values, optional, path_or_table, text, validate_arguments
 
 SourceTable = pl.DataFrame | pl.LazyFrame
@@ -113,6 +120,9 @@ def audit(
     naming = () if rows is None else find_person_columns(release, None if job is None else job.columns)
     context = AuditContext(_read_population(release, population, job, missing), naming=naming)
     result = _audit_subject(infer_withheld_rows(subject, rows), rows, context, missing)
+    if rows is not None and is_made_without_known_people(release):
+        note = "The source was read without the people whom the ledger knew when it was published (--only-new)."
+        result = replace(result, notes=(*result.notes, note))
     if reading_options:
         note = f"The source was read as it was published: {reading_options}."
         result = replace(result, notes=(*result.notes, note))
@@ -120,7 +130,12 @@ def audit(
         result = replace(result, disagreements=find_disagreements(subject, job))
     if subject.manifest is None or subject.path is None:
         return result
-    return replace(result, identity=identify_folder(subject.path, expect_digest), page=check_page(subject.path))
+    return replace(
+        result,
+        identity=identify_folder(subject.path, expect_digest),
+        page=check_page(subject.path),
+        withdrawal=find_withdrawal(subject.path),
+    )
 
 
 def audit_staged(subject: Subject, context: AuditContext) -> Audit:
@@ -187,7 +202,7 @@ def _read_population(release: Any, population: Any, job: Any, missing: Sequence[
     """Read the population as the source is read."""
     if population is None:
         return None
-    declared_source, frame = resolve_source(release, population, job, missing=missing)
+    declared_source, frame = resolve_table(release, population, job, missing=missing)
     return collect_frame(scan_source(declared_source, frame), "Reading the population")
 
 

@@ -22,6 +22,7 @@ from reticent.audit.remainder import Remainder, describe_remainder
 from reticent.audit.risk import Risk
 from reticent.errors import BundleDamaged, InternalError
 from reticent.format.manifest import ComponentEntry
+from reticent.ledger.withdrawals import Withdrawal
 
 VERDICT_WORDS = {"kept": "kept", "broken": "BROKEN", "differs": "NOT AS ITS SOURCE OR JOB", "undecided": "undecided"}
 
@@ -94,6 +95,7 @@ class Audit:
     page: PageCheck | None = None  # of a release folder with a page: whether the owner noted it
     about: Mapping[str, Any] = field(default_factory=dict)  # what the publisher says of the release
     withheld_before: Mapping[str, int] = field(default_factory=dict)  # of the withheld, before planning, by reason
+    withdrawal: Withdrawal | None = None  # of a release folder: the latest, by the ledger of whoever audits
 
     @property
     def kept(self) -> bool | None:
@@ -182,6 +184,8 @@ class Audit:
             document["identity"] = self.identity.to_dict()
         if self.page is not None:
             document["page"] = self.page.to_dict()
+        if self.withdrawal is not None:
+            document["withdrawn"] = {"at": self.withdrawal.at, "says": self.withdrawal.sentence}
         if self.carried:
             document["carried"] = [dict(entry) for entry in self.carried]
         if self.notes:
@@ -219,6 +223,8 @@ class Audit:
         lines += [f"  note: {note}" for note in self.notes]
         if self.page is not None:
             lines.append(f"  {self.page.sentence}")
+        if self.withdrawal is not None:
+            lines.append(f"  {self.withdrawal.sentence}")
         if self.identity is not None:
             lines.append(f"  {self.identity.sentence}")
         return "\n".join(lines)

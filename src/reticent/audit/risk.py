@@ -44,7 +44,7 @@ from reticent.data.columns import Column, Role, parse_columns
 from reticent.errors import ColumnError, pluralize, quote_list, suggest
 from reticent.exact_arithmetic import as_ratio, products_at_most
 from reticent.format.data_files import count_distinct_rows_in_parts
-from reticent.ledger.source_options import find_person_columns, resolve_source
+from reticent.ledger.source_options import find_person_columns, resolve_source, resolve_table
 from reticent.release import bundle
 from reticent.release.kind import find_data_files, list_schemas
 from reticent.validation import flag, is_job, names, null_values, optional, path_or_table, share, validate_arguments
@@ -376,7 +376,7 @@ def count_population_people(
     """Count the people of a population under each group's labels; None where there is no population."""
     if population is None:
         return None
-    source, frame = resolve_source(release, population, job, missing=missing)
+    source, frame = resolve_table(release, population, job, missing=missing)
     return count_population(recount, source if frame is None else frame, source.missing, naming)
 
 

@@ -33,6 +33,9 @@ COMMANDS = (
     "compare",
     "advise",
     "calibrate",
+    "releases",
+    "withdraw",
+    "forget",
     "data",
     "demo",
 )

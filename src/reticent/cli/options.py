@@ -14,6 +14,8 @@ import typer
 from reticent import catalogue
 from reticent.errors import JobError
 
+MAX_PERSONS_CHARACTERS = 1 << 26
+
 JobFile = Annotated[
     Path,
     typer.Argument(metavar="JOB", help="The job file (TOML); `reticent init DATA` drafts one.", show_default=False),
@@ -24,6 +26,24 @@ ShowValues = Annotated[
     typer.Option("--show-values", help="List the values an error speaks of. They may be a person's: not for logs."),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing release.")]
+PersonFile = Annotated[
+    str | None,
+    typer.Option(
+        "--person",
+        metavar="FILE",
+        show_default=False,
+        help="A file with an identifier a line; '-' asks for one, or reads them from a pipe. Never the identifier itself.",
+    ),
+]
+LedgerFolder = Annotated[
+    Path | None,
+    typer.Option(
+        "--ledger",
+        metavar="FOLDER",
+        show_default=False,
+        help="The ledger to use instead of RETICENT_LEDGER or your own.",
+    ),
+]
 ForceFile = Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")]
 Missing = Annotated[
     list[str] | None,
@@ -100,3 +120,37 @@ def make_engine(engine: str, master: str | None, regions: int | None = None) -> 
 def collect_reading_options(**options: Any) -> dict[str, Any]:
     """Collect those of the options above that were given, as fields of a job's [source]."""
     return {name: value for name, value in options.items() if value is not None}
+
+
+def read_persons(given: str) -> list[str]:
+    """Read identifiers, a line each, from a file or for "-" from standard input; none is repeated in a message.
+
+    They are no words of the command: other users of a machine see these, and shells keep them.
+    """
+    import sys
+
+    from reticent.errors import RequestError, SourceUnreachable
+
+    try:
+        if given == "-":
+            if sys.stdin is not None and sys.stdin.isatty():
+                sys.stderr.write("Identifiers, a line each; an empty line ends: ")
+                sys.stderr.flush()
+                lines = list(iter(lambda: sys.stdin.readline().strip(), ""))
+            else:
+                lines = [] if sys.stdin is None else sys.stdin.read(MAX_PERSONS_CHARACTERS).splitlines()
+        else:
+            with open(given, encoding="utf-8-sig") as stream:
+                lines = stream.read(MAX_PERSONS_CHARACTERS).splitlines()
+    except OSError:
+        raise SourceUnreachable(
+            "The file of --person is not there or cannot be read.",
+            why="--person takes a file with an identifier a line, and not the identifier itself: others may see that.",
+            attempt="--person FILE, or --person - to be asked.",
+        ) from None
+    except ValueError:
+        raise RequestError("The file of --person is no text in UTF-8.", attempt="saving it as UTF-8.") from None
+    persons = [line.strip() for line in lines if line.strip()]
+    if not persons:
+        raise RequestError("--person names nobody: there is no line with an identifier.", attempt="a line each.")
+    return persons

@@ -115,6 +115,8 @@ def say_findings(report: Mapping[str, Any], lost_promises: str | None = None) ->
         say("", f"Note: {line}")
     if page := report.get("page"):
         say("", page["says"])
+    if withdrawal := report.get("withdrawn"):
+        say("", withdrawal["says"])
     if identity := report.get("identity"):
         say("", identity["says"])
 

@@ -26,6 +26,10 @@ def publish(
         bool,
         typer.Option("--again", help="Publish people again whom the ledger knows; the two releases can be joined."),
     ] = False,
+    only_new: Annotated[
+        bool,
+        typer.Option("--only-new", help="Leave people out whom the ledger knows by their identifying columns."),
+    ] = False,
     ledger: Annotated[
         Path | None,
         typer.Option(
@@ -73,7 +77,7 @@ def publish(
     which rows were published. Both stay with you.
     """
     from reticent.cli.output import format_headline, say, say_findings, say_json, say_note, show_progress
-    from reticent.errors import pluralize
+    from reticent.errors import RequestError, pluralize
     from reticent.job.job import Job
     from reticent.ledger.ledger import Ledger
     from reticent.ledger.notes import BROKEN_LINES_FILE, describe_lost_promises, summarize_lost_promises
@@ -84,12 +88,25 @@ def publish(
     worker = make_engine(engine, master, regions)
     if format is not None:
         parsed_job = parsed_job.at(release=replace(parsed_job.release, format=format))
+    if batch_by is not None and only_new:
+        raise RequestError(
+            "--only-new is for one release, and --batch-by makes several.",
+            why="People of one batch would be known by the time of the next, though they are of one publication.",
+            attempt="one of them; or batches of new rows alone.",
+        )
     if batch_by is not None:
         return _publish_batches(
             parsed_job, batch_by, output, json, seed=seed, force=force, again=again, ledger=ledger, engine=worker
         )
     with show_progress(json) as progress:
-        options: dict[str, Any] = {"seed": seed, "force": force, "again": again, "ledger": ledger, "engine": worker}
+        options: dict[str, Any] = {
+            "seed": seed,
+            "force": force,
+            "again": again,
+            "only_new": only_new,
+            "ledger": ledger,
+            "engine": worker,
+        }
         earlier_notices: list[str] = []
 
         def warn(sentence: str) -> None:

@@ -9,6 +9,7 @@ its journal, and the next command settles it (`journal`).
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from contextlib import suppress
@@ -17,9 +18,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from reticent.data.source import Source
 from reticent.errors import OutputExists
 from reticent.format.folder import translate_disk_errors
 from reticent.ledger import journal, private_files, staging
+from reticent.ledger.exclusions import LEFT_OUT_FILE, MAX_LEFT_OUT_PEOPLE
 from reticent.ledger.fingerprint import CountedRows, pack_sketch
 from reticent.ledger.journal import SKETCHES_FOLDER, CommitIntent, recover
 from reticent.ledger.ledger import Ledger, require_no_repeats
@@ -35,6 +38,7 @@ from reticent.ledger.private_files import LEDGER_FILE, read_entries, replace_dir
 from reticent.ledger.staging import ignore_signals
 from reticent.ledger.witness import encrypt_witness
 from reticent.progress import ProgressCallback, ProgressEvent
+from reticent.redaction import redact
 
 
 def prepare_target(target: Path, ledger: Ledger, force: bool) -> list[str]:
@@ -63,6 +67,10 @@ def commit(
     With `again`, people may be published again: what their releases reveal together is checked first, and is among the
     notices of the record that is returned.
     """
+    record = replace(
+        record,
+        notices=(*record.notices, *record.rows.identifiers.notices, *ledger.describe_known_people(record.rows)),
+    )
     if again:
         progress(ProgressEvent("joining with earlier releases", 0.95))
         record = replace(record, notices=(*record.notices, *record.composition_check(staged, ledger)))
@@ -73,17 +81,19 @@ def commit(
     with ignore_signals(), ledger.lock():
         journal.settle_journal(ledger.folder)
         require_target_free(target, force)
-        entries = read_entries(ledger.folder / LEDGER_FILE)
+        entries = ledger.select_counting(read_entries(ledger.folder / LEDGER_FILE))
         if not again:  # another process may have published them meanwhile
             published_rows = record.rows if ledger.batch is None else ledger.batch.all_rows
-            require_no_repeats(ledger.select_repeats(published_rows.hash_values(key), entries))
-        earlier = [repeat.entry for repeat in ledger.select_repeats(record.rows.hash_values(key), entries)]
+            require_no_repeats(ledger.select_repeats(published_rows, key, entries))
+        earlier = [repeat.entry for repeat in ledger.select_repeats(record.rows, key, entries)]
         entry, sketches = _make_entry(ledger, staged, target, record.rows, key)
         entry["promises"] = record.promises
         entry["repeats"] = list(dict.fromkeys(repeated["digest"] for repeated in earlier))
         intent = _make_intent(ledger, staged, target, entry, list(sketches))
         encrypted = None if record.witness is None else encrypt_witness(record.witness, key)
         notes = build_notes(record, entry, earlier, target, encrypted)
+        if record.left_out is not None and len(record.left_out.hashes) <= MAX_LEFT_OUT_PEOPLE:
+            notes[LEFT_OUT_FILE] = record.left_out.pack(key, entry["digest"])
         commit_journaled(ledger.folder, intent, notes, sketches)
     return record
 
@@ -204,6 +214,9 @@ def _make_entry(
         "content": content.mark,
         "rows": content.rows,
         "columns": list(content.columns),
+        "user": private_files.get_user_name(),
+        "source": _describe_source(rows.source if ledger.batch is None else ledger.batch.all_rows.source),
+        **_describe_staged(staged),
     }
     contents = {content.mark: content}
     if ledger.batch is not None:
@@ -212,7 +225,28 @@ def _make_entry(
         entry |= {"publication": ledger.batch.publication, "whole": all_content.mark}
     folder = ledger.folder / SKETCHES_FOLDER
     sketches = {mark: pack_sketch(lacking) for mark, lacking in contents.items() if not (folder / mark).exists()}
+    packed = [column.pack(key) for column in rows.identifiers.hash_values(key)]
+    if packed:
+        entry["people"] = [line for line, _ in packed]
+        sketches |= {
+            name: words for _, files in packed for name, words in files.items() if not (folder / name).exists()
+        }
     return entry, sketches
+
+
+def _describe_staged(staged: Path) -> dict[str, Any]:
+    """Return what the list of releases shows of a staged one: its kind, and its published and withheld rows."""
+    manifest = json.loads((staged / "manifest.json").read_bytes())
+    return {"kind": manifest["kind"], "published": manifest["rows"], "withheld": manifest["withheld"]}
+
+
+def _describe_source(source: Source | None) -> str:
+    """Describe where rows were read from, without a password: a path, an address and its table, or a frame."""
+    if source is None or (source.path is None and source.url is None):
+        return "frame"
+    if source.path is not None:
+        return os.path.abspath(source.path)
+    return redact(f"{source.url} {source.table or source.query or ''}".strip())
 
 
 def _make_intent(ledger: Ledger, staged: Path, target: Path, entry: dict[str, Any], marks: list[str]) -> CommitIntent:

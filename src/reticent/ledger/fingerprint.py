@@ -46,6 +46,7 @@ import polars as pl
 from reticent.data.parsing import to_comparable
 from reticent.data.source import Source, collect_frame
 from reticent.exact_arithmetic import MAX_EXACT_INTEGER
+from reticent.ledger.identifiers import NO_IDENTIFIERS, Identifiers
 
 _NUMBER_PATTERN = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?")
 _MOMENT_PATTERN = re.compile(r"(\d{4}-\d{2}-\d{2})[ T](\d{2}:\d{2})(:\d{2})?(\.\d+)?")
@@ -105,12 +106,13 @@ class TableFingerprint:
 class CountedRows:
     """Rows of a table as they were counted: distinct combinations of raw values, and how many rows have each.
 
-    `source` is where they were read from, None for a frame.
+    `source` is where they were read from, None for a frame; `identifiers` are the people's identifying values.
     """
 
     combinations: pl.DataFrame
     counts: np.ndarray
     source: Source | None = None
+    identifiers: Identifiers = NO_IDENTIFIERS
     _hashed: dict[bytes, HashedRows] = field(default_factory=dict, repr=False)
 
     @classmethod

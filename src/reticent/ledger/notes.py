@@ -32,6 +32,7 @@ from reticent.ledger.private_files import LOCK_FILE
 from reticent.ledger.witness import WITNESS
 
 if TYPE_CHECKING:
+    from reticent.ledger.exclusions import LeftOutPeople
     from reticent.ledger.ledger import Ledger
 
 BROKEN_LINES_FILE = "broken-lines.csv"
@@ -59,7 +60,7 @@ class PublicationRecord:
     `rows` are the published rows as they were counted, for their fingerprint; `job` is the job as TOML; `promises` are
     the job's, as a job file has them; `notices` are sentences for the owner; `witness` is what an audit needs beside the
     files, in plain, where the release's kind has one; `set_aside` is the number of broken lines of the source that were
-    set aside, and `broken_lines` has them as they are.
+    set aside, and `broken_lines` has them as they are; `left_out` are people of the source who were left out of it.
     """
 
     rows: CountedRows
@@ -71,6 +72,7 @@ class PublicationRecord:
     witness: bytes | None = None
     set_aside: int = 0
     broken_lines: bytes = b""
+    left_out: LeftOutPeople | None = None
 
 
 def build_notes(

@@ -79,6 +79,20 @@ def get_user_id() -> int:
     return os.geteuid() if hasattr(os, "geteuid") else -1
 
 
+def get_user_name() -> str:
+    """Return the name of the user who runs this process, by the system and not by the environment; else the id."""
+    try:
+        import pwd
+    except ImportError:  # Windows has no such list of users
+        import getpass
+
+        return getpass.getuser()
+    try:
+        return pwd.getpwuid(get_user_id()).pw_name
+    except KeyError:  # an id without a name, as in many containers
+        return str(get_user_id())
+
+
 def read_identity(folder: str | Path | int) -> FolderIdentity:
     """Return the device and inode of a folder, by path or by handle."""
     status = os.stat(folder)

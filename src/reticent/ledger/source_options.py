@@ -18,6 +18,7 @@ from reticent.data.columns import Column
 from reticent.data.source import Source, TextRows, collect_frame, scan_source, with_spellings
 from reticent.data.spellings import Spellings, collect_spellings
 from reticent.errors import SourceError, pluralize
+from reticent.ledger.exclusions import leave_out_people
 from reticent.ledger.paths import list_notes_folders
 from reticent.redaction import is_address
 
@@ -66,6 +67,14 @@ def find_person_columns(
 
 
 def resolve_source(
+    release: Any, given: Any, job: Any = None, *, missing: Sequence[str] = (), options: Mapping[str, Any] | None = None
+) -> tuple[Source, Any]:
+    """Return how to read the source of a release, as `resolve_table` does, without people who were left out of it."""
+    source, frame = resolve_table(release, given, job, missing=missing, options=options)
+    return source, leave_out_people(release, source, frame)
+
+
+def resolve_table(
     release: Any, given: Any, job: Any = None, *, missing: Sequence[str] = (), options: Mapping[str, Any] | None = None
 ) -> tuple[Source, Any]:
     """Return how to read `given` (a path, an address, a frame or a `Source`), and the frame if it is one.

@@ -51,7 +51,7 @@ def decrypt_witness(content: bytes, key: bytes, size: int) -> bytes | None:
 def read_witness(release: Path, size: int) -> bytes | None:
     """Return the witness in the owner's notes on a release; None where there is none that the ledger in use can read."""
     for notes in list_notes_folders(release.absolute()):
-        content = _read_regular_file(notes / WITNESS)
+        content = read_regular_file(notes / WITNESS)
         if content is None:
             continue
         try:
@@ -67,7 +67,7 @@ def _cover(content: bytes, key: bytes, nonce: bytes) -> bytes:
     return (int.from_bytes(content, "little") ^ int.from_bytes(stream, "little")).to_bytes(len(content), "little")
 
 
-def _read_regular_file(path: Path) -> bytes | None:
+def read_regular_file(path: Path) -> bytes | None:
     """Return the content of a file that is no link, pipe or device, and not too long; None where there is none."""
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     try:

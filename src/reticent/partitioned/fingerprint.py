@@ -16,6 +16,7 @@ import polars as pl
 from reticent.data.source import Source
 from reticent.engines.engine import MULTIPLICITY, Frames, Partitions
 from reticent.ledger.fingerprint import SAMPLE_SIZE, CountedRows, HashedRows, TableFingerprint, combine_hashes
+from reticent.ledger.identifiers import NO_IDENTIFIERS, Identifiers
 
 _HASH_PARTS = 64  # in which hashes are added up
 _HASH_COLUMN = "\x00hash"
@@ -25,8 +26,17 @@ _PART_COLUMN = "\x00part"
 class PartitionedCountedRows(CountedRows):
     """The rows of a table in parts; it queries the parts as long as these exist."""
 
-    def __init__(self, parts: Partitions, names: Sequence[str], source: Source | None, sample_size: int = SAMPLE_SIZE):
-        super().__init__(pl.DataFrame(schema=dict.fromkeys(names, pl.Null())), np.zeros(0, np.int64), source)
+    def __init__(
+        self,
+        parts: Partitions,
+        names: Sequence[str],
+        source: Source | None,
+        sample_size: int = SAMPLE_SIZE,
+        identifiers: Identifiers = NO_IDENTIFIERS,
+    ):
+        super().__init__(
+            pl.DataFrame(schema=dict.fromkeys(names, pl.Null())), np.zeros(0, np.int64), source, identifiers
+        )
         object.__setattr__(self, "parts", parts)
         object.__setattr__(self, "sample_size", sample_size)
 

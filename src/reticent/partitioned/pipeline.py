@@ -26,6 +26,7 @@ from reticent.format.data_writer import FileRows
 from reticent.job.job import Job
 from reticent.job_table import ScannedTable, scan_table
 from reticent.labels.label_loss import ReleaseLoss, compute_ail
+from reticent.ledger.identifiers import NO_IDENTIFIERS, skip_identifiers
 from reticent.methods import regions as methods_regions
 from reticent.methods.base import bind_reachable_promises
 from reticent.methods.recipe_planning import describe_lone_people, select_method_promises
@@ -99,7 +100,9 @@ class PartitionedTable:
         return int(multiplicity.sum())
 
     def fingerprint(self, source: Source | None) -> PartitionedCountedRows:
-        return PartitionedCountedRows(self.combinations, self.codes.names, source)
+        has_identifiers = find_columns_with_role(self.columns, Role.IDENTIFYING)
+        identifiers = skip_identifiers("the table stays in parts") if has_identifiers else NO_IDENTIFIERS
+        return PartitionedCountedRows(self.combinations, self.codes.names, source, identifiers=identifiers)
 
     def find_far_values(self) -> list[FarValues]:
         """Find values that are far from all others in their column."""

@@ -32,7 +32,9 @@ from reticent.ledger.commit import (
 )
 from reticent.ledger.ledger import Ledger
 from reticent.ledger.notes import PublicationRecord
+from reticent.ledger.release_desk import find_withdrawal
 from reticent.ledger.source_options import resolve_source
+from reticent.ledger.withdrawals import Withdrawal
 from reticent.release import bundle
 from reticent.release.kind import AdversaryView, NeededColumns, Reader, read_needed, read_tables, reader_for
 from reticent.validation import (
@@ -121,6 +123,11 @@ class Release:
     @property
     def digest(self) -> str:
         return bundle.compute_digest(self.folder)
+
+    @property
+    def withdrawal(self) -> Withdrawal | None:
+        """Its withdrawal, by the ledger of whoever opens it; None if that ledger has none, as a recipient's has not."""
+        return find_withdrawal(self.folder)
 
     @cached_property
     def tables(self) -> dict[str, pl.DataFrame]:

@@ -1,0 +1,278 @@
+"""Removal of people from a table: a source and a job without them, and what differencing tells about them.
+
+`forget` writes the rows of a job's table without those of some people. Publishing again without them does not take back
+what is out, and the difference between an earlier release and a new one is about the people who were removed: who has
+both counts the sensitive values of each and subtracts. If an earlier release has all rows of this very table, and shows
+sensitive values as they are, the difference is exactly the values of the removed rows. `forget` counts, for each such
+release, what that tells (`ReleaseDifference`).
+
+Identifiers are compared in the ledger's normalized form. They are never shown: people are named by their positions.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from reticent.data.columns import Column, Role, find_columns_with_role, has_types, resolve_columns
+from reticent.data.source import Source, collect_frame, open_source
+from reticent.errors import ColumnError, OutputExists, RequestError, pluralize
+from reticent.format.folder import translate_disk_errors
+from reticent.job.job import Job
+from reticent.ledger import staging
+from reticent.ledger.fingerprint import CountedRows
+from reticent.ledger.identifiers import normalize_identifiers
+from reticent.ledger.ledger import Ledger
+from reticent.ledger.private_files import PRIVATE_FILE_MODE
+from reticent.ledger.release_desk import KnownRelease, find_people
+from reticent.validation import flag, is_job, is_ledger, names, optional, path, validate_arguments
+
+EXACT_KINDS = ("generalized", "anatomized")
+"""Kinds of releases that show every published person's sensitive value, as it is, in some row or table."""
+SOURCE_SUFFIXES = (".csv", ".parquet")
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseDifference:
+    """What an earlier release and one without the removed people tell together, about these.
+
+    `certain` of the removed rows have their sensitive value told for certain, and `half` a value that is believed at .5 or
+    more; both are None where they were not counted, and `reason` says why.
+    """
+
+    release: KnownRelease
+    certain: int | None
+    half: int | None
+    reason: str
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "release": self.release.release,
+            "folder": self.release.folder,
+            "digest": self.release.digest,
+            "certain": self.certain,
+            "half": self.half,
+            "says": self.reason,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class RemovalOutcome:
+    """A source without some people: the files that were written, and what was removed.
+
+    `not_found` are the positions, from 1, of identifiers that the table does not have.
+    """
+
+    source: Path
+    job: Path | None
+    rows: int
+    removed_rows: int
+    persons: int
+    not_found: tuple[int, ...]
+    differences: tuple[ReleaseDifference, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as `reticent forget --json` prints it."""
+        return {
+            "source": str(self.source),
+            "job": None if self.job is None else str(self.job),
+            "rows": self.rows,
+            "removed_rows": self.removed_rows,
+            "persons": self.persons,
+            "not_found": list(self.not_found),
+            "differences": [difference.to_dict() for difference in self.differences],
+        }
+
+
+@validate_arguments(
+    job=is_job,
+    persons=names,
+    to=path,
+    job_to=optional(path),
+    force=flag,
+    ledger=optional(is_ledger),
+)
+def forget(
+    job: Job,
+    persons: Sequence[str],
+    to: str | Path,
+    *,
+    frame: Any = None,
+    job_to: str | Path | None = None,
+    force: bool = False,
+    ledger: Ledger | str | Path | None = None,
+) -> RemovalOutcome:
+    """Write a job's source without the rows of some people, and say what differencing tells about them.
+
+    Parameters:
+        job: the job; its identifying columns say whose a row is.
+        persons: the people's identifiers, by any identifying column.
+        to: the file to write, a CSV or, from a source with types, Parquet.
+        frame: the table, if the job has no source.
+        job_to: where to write the job with the new source.
+        force: overwrite existing files.
+        ledger: the folder of the ledger, instead of RETICENT_LEDGER or the user's own.
+
+    Raises ColumnError if the job has no identifying column, RequestError if nobody of these people is in the table,
+    OutputExists if a file is there.
+    """
+    target = Path(to)
+    job_target = None if job_to is None else Path(job_to)
+    for output in (target, *([] if job_target is None else [job_target])):
+        _require_free_file(output, force)
+    is_typed = has_types(job.source, frame)
+    _require_suffix(target, is_typed)
+    table = collect_frame(open_source(replace(job.source, missing=()), frame).rows, "Reading the rows")
+    columns = resolve_columns(job.columns, table.columns, "drop")
+    removal = _select_rows(table, columns, persons)
+    if not removal.is_removed.any():
+        raise RequestError(
+            f"None of {pluralize(len(persons), 'person')} is in the table.",
+            why=f"Looked up in {', '.join(repr(name) for name in find_columns_with_role(columns, Role.IDENTIFYING))}.",
+            attempt="identifiers as these columns have them, a line each.",
+        )
+    kept = table.filter(~removal.is_removed)
+    if not len(kept):
+        raise RequestError("Nobody would be left in the table.", attempt="fewer people, or publishing nothing.")
+    differences = _measure_differences(job, frame, columns, persons, removal.is_removed, ledger)
+    with ExitStack() as stack:
+        staged_table = stack.enter_context(staging.stage_file(target, only_new=not force))
+        if job_target is not None:
+            new_job = job.at(source=_make_source(job.source, target))
+            staged_job = stack.enter_context(staging.stage_file(job_target, only_new=not force))
+            staged_job.write_text(new_job.to_toml(), encoding="utf-8")
+        _write_table(staged_table, kept)
+    return RemovalOutcome(
+        target, job_target, len(kept), int(removal.is_removed.sum()), removal.persons, removal.not_found, differences
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _SelectedRows:
+    is_removed: pl.Series
+    persons: int
+    not_found: tuple[int, ...]
+
+
+def _select_rows(table: pl.DataFrame, columns: dict[str, Column], persons: Sequence[str]) -> _SelectedRows:
+    """Select the rows of some people, by any identifying column."""
+    identifying = find_columns_with_role(columns, Role.IDENTIFYING)
+    if not identifying:
+        raise ColumnError(
+            "No column is identifying: nothing says whose a row is.", attempt='role = "identifying" for one that does.'
+        )
+    wanted = normalize_identifiers(pl.Series(list(persons), dtype=pl.String))
+    is_removed = pl.repeat(False, len(table), eager=True)
+    present: set[str] = set()
+    for name in identifying:
+        texts = normalize_identifiers(table[name])
+        is_match = texts.is_in(wanted.drop_nulls().to_list()).fill_null(False)
+        present |= set(texts.filter(is_match).to_list())
+        is_removed = is_removed | is_match
+    not_found = [position for position, text in enumerate(wanted.to_list(), 1) if text not in present]
+    return _SelectedRows(is_removed, len(persons) - len(not_found), tuple(not_found))
+
+
+def _measure_differences(
+    job: Job,
+    frame: Any,
+    columns: dict[str, Column],
+    persons: Sequence[str],
+    is_removed: pl.Series,
+    ledger: Ledger | str | Path | None,
+) -> tuple[ReleaseDifference, ...]:
+    """Measure what each release that holds the people tells about them, beside one without them."""
+    book = Ledger.open(ledger)
+    concerned = {
+        one.identity: one for known in find_people(persons, ledger=book).releases for one in known if one.counts
+    }
+    if not concerned:
+        return ()
+    sensitive = find_columns_with_role(columns, Role.SENSITIVE)
+    rows = open_source(job.source, frame).rows
+    keys = [*find_columns_with_role(columns, Role.QUASI), *sensitive]
+    mark = CountedRows.from_frame(rows, keys).hash_values(book.ensure_key()).content.mark
+    removed = collect_frame(rows.select(sensitive), "Reading the rows").filter(is_removed)
+    return tuple(_measure_difference(one, one.content == mark, removed) for one in concerned.values())
+
+
+def _measure_difference(release: KnownRelease, is_same_table: bool, removed: pl.DataFrame) -> ReleaseDifference:
+    """Count what the difference between a release and one without the removed rows tells about these."""
+    rows = pluralize(len(removed), "removed row")
+    if not is_same_table:
+        reason = f"It was made from other rows than this table, so that its difference from a new release is not {rows} alone; not counted."
+        return ReleaseDifference(release, None, None, reason)
+    if not removed.width:
+        return ReleaseDifference(release, 0, 0, "There is no sensitive column whose values a difference could tell.")
+    if release.kind is None or release.withheld is None:
+        return ReleaseDifference(
+            release, None, None, "An older version published it and recorded too little; not counted."
+        )
+    if release.kind not in EXACT_KINDS:
+        reason = f"It is {release.kind}: its values are not those of people one by one, and were not subtracted; not counted."
+        return ReleaseDifference(release, None, None, reason)
+    if release.withheld:
+        reason = (
+            f"It withholds {pluralize(release.withheld, 'row')}, so that its difference from a new release is {rows} among those; "
+            "not counted."
+        )
+        return ReleaseDifference(release, None, None, reason)
+    counts_by_column = [Counter(removed[name].to_list()) for name in removed.columns]
+    values = [removed[name].to_list() for name in removed.columns]
+    certain = 0
+    half = 0
+    for row_values in zip(*values, strict=True):
+        most = max(
+            counts[value] for counts, value in zip(counts_by_column, row_values, strict=True)
+        )  # by the column that tells the most of the row
+        certain += most == len(removed)
+        half += 2 * most >= len(removed)
+    reason = (
+        f"If the new release withholds nobody, who has both subtracts their counts and has the values of {rows}: {certain:,} of them for "
+        f"certain, {half:,} at .5 or more."
+    )
+    return ReleaseDifference(release, certain, half, reason)
+
+
+def _require_free_file(target: Path, force: bool) -> None:
+    if target.is_dir() or (os.path.lexists(target) and not force):
+        raise OutputExists(f"{target} exists.", attempt="another name, or --force (force=True) for a file.")
+
+
+def _require_suffix(target: Path, is_typed: bool) -> None:
+    """Require a format that keeps the values as the source has them."""
+    if target.suffix.lower() not in SOURCE_SUFFIXES:
+        raise RequestError(f"{target} is no {' or '.join(SOURCE_SUFFIXES)} file.", attempt="a name that ends so.")
+    if is_typed != (target.suffix.lower() == ".parquet"):
+        why = (
+            "The source has types, which a CSV would lose."
+            if is_typed
+            else "The source is a CSV: types would be guessed otherwise."
+        )
+        raise RequestError(
+            f"{target} would be read otherwise than the source.",
+            why=why,
+            attempt=f"a name that ends with {'.parquet' if is_typed else '.csv'}.",
+        )
+
+
+def _write_table(staged: Path, table: pl.DataFrame) -> None:
+    """Write a table that only its owner can read, as the source should be."""
+    with translate_disk_errors(staged):
+        if staged.suffix.lower() == ".csv":
+            table.write_csv(staged)
+        else:
+            table.write_parquet(staged)
+        os.chmod(staged, PRIVATE_FILE_MODE)
+
+
+def _make_source(source: Source, target: Path) -> Source:
+    """Return how the new file is read: as the old one, in the CSV that is written here."""
+    return Source(path=os.path.abspath(target), missing=source.missing, empty=source.empty)

@@ -1,0 +1,173 @@
+"""Which releases hold a person, a source without them, and what differencing tells about them."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import polars as pl
+import pytest
+
+import reticent as rt
+from reticent.errors import ColumnError, OutputExists, RequestError
+from reticent.ledger.ledger import Ledger
+from tests.support.ledger_tables import people
+
+COLUMNS = {
+    "name": rt.identifying(),
+    "age": rt.quasi(),
+    "zip": rt.quasi(),
+    "born": rt.quasi(type="categorical"),
+    "illness": rt.sensitive(),
+}
+
+
+def job(source: object = None, **changes: object) -> rt.Job:
+    columns = {**COLUMNS, **changes}
+    return rt.Job(source=source, columns=columns, promises=[rt.KAnonymity(5)], release=rt.Output(undeclared="drop"))
+
+
+def test_a_person_is_found_in_the_releases_that_their_rows_were_in(tmp_path):
+    rt.publish(job(), frame=people(), to=tmp_path / "first")
+    rt.publish(job(), frame=people(seed=2), to=tmp_path / "second")
+    found = rt.find_people(["P1 - 7", "p2-7", "nobody", "-"])
+    assert [[one.release for one in known] for known in found.releases] == [["first"], ["second"], [], []]
+    assert found.unknown == ()
+
+
+def test_a_counter_is_found_under_the_name_of_its_column(tmp_path):
+    numbered = people().with_columns(pl.int_range(1, 301).alias("name"))
+    rt.publish(job(), frame=numbered, to=tmp_path / "first")
+    assert [len(known) for known in rt.find_people(["007", "7", "301"]).releases] == [1, 1, 0]
+
+
+def test_a_release_whose_people_were_not_noted_is_named_as_unknown(tmp_path):
+    columns = {name: column for name, column in COLUMNS.items() if name != "name"}
+    nameless = rt.Job(columns=columns, promises=[rt.KAnonymity(5)], release=rt.Output(undeclared="drop"))
+    rt.publish(nameless, frame=people(), to=tmp_path / "first")
+    found = rt.find_people(["p1-7"])
+    assert found.releases == ((),)
+    assert [one.release for one in found.unknown] == ["first"]
+
+
+def test_without_a_ledger_nobody_is_found(tmp_path):
+    assert rt.find_people(["x"], ledger=tmp_path / "none").releases == ((),)
+    assert not (tmp_path / "none").exists()
+
+
+def test_the_source_without_them_is_the_same_but_for_their_rows(tmp_path):
+    people().write_csv(tmp_path / "people.csv")
+    outcome = rt.forget(
+        job(tmp_path / "people.csv"),
+        ["P1-7", "p1 8", "nobody"],
+        tmp_path / "less.csv",
+        job_to=tmp_path / "less.toml",
+    )
+    assert (outcome.rows, outcome.removed_rows, outcome.persons, outcome.not_found) == (298, 2, 2, (3,))
+    lines = (tmp_path / "people.csv").read_text().splitlines()
+    kept = [line for line in lines if not line.startswith(("p1-7,", "p1-8,"))]
+    assert (tmp_path / "less.csv").read_text().splitlines() == kept
+    assert (tmp_path / "less.csv").stat().st_mode & 0o777 == 0o600
+    assert rt.publish(rt.Job.read(tmp_path / "less.toml"), to=tmp_path / "release").manifest.rows == 298
+    assert rt.audit(tmp_path / "release", source=tmp_path / "less.csv").kept
+
+
+def test_texts_that_mean_missing_and_empty_fields_stay_as_they_are(tmp_path):
+    text = "name;age;illness\n" + "".join(
+        f"p{at};{'?' if at % 9 == 0 else at % 7};{'' if at % 5 else 'flu'}\n" for at in range(60)
+    )
+    (tmp_path / "people.csv").write_text(text)
+    columns = {"name": rt.identifying(), "age": rt.quasi(), "illness": rt.sensitive()}
+    source = rt.Source(path=str(tmp_path / "people.csv"), delimiter=";", missing=("?",), empty="value")
+    asked = rt.Job(source=source, columns=columns, promises=[rt.KAnonymity(2)])
+    rt.forget(asked, ["p3"], tmp_path / "less.csv", job_to=tmp_path / "less.toml")
+    before = list(csv.reader((tmp_path / "people.csv").read_text().splitlines(), delimiter=";"))
+    after = list(csv.reader((tmp_path / "less.csv").read_text().splitlines()))
+    assert after == [row for row in before if row[0] != "p3"]
+    written = rt.Job.read(tmp_path / "less.toml")
+    assert (written.source.missing, written.source.empty, written.source.delimiter) == (("?",), "value", None)
+
+
+def test_a_source_with_types_keeps_them(tmp_path):
+    with pytest.raises(RequestError, match="would be read otherwise"):
+        rt.forget(job(), ["p1-7"], tmp_path / "less.csv", frame=people())
+    rt.forget(job(), ["p1-7"], tmp_path / "less.parquet", frame=people())
+    assert pl.read_parquet(tmp_path / "less.parquet").equals(people().filter(pl.col("name") != "p1-7"))
+    people().write_csv(tmp_path / "people.csv")
+    for name in ("less2.parquet", "less.xlsx", "less"):
+        with pytest.raises(RequestError):
+            rt.forget(job(tmp_path / "people.csv"), ["p1-7"], tmp_path / name)
+
+
+def test_all_rows_of_a_person_go(tmp_path):
+    visits = pl.concat([people()] * 3)
+    outcome = rt.forget(job(name=rt.identifying(rows_per_person=3)), ["p1-7"], tmp_path / "less.parquet", frame=visits)
+    assert (outcome.removed_rows, outcome.persons, outcome.rows) == (3, 1, 897)
+
+
+def test_requests_that_remove_nobody_or_everybody_write_nothing(tmp_path):
+    with pytest.raises(RequestError, match="None of 1 person is in the table") as refused:
+        rt.forget(job(), ["secret-77"], tmp_path / "less.parquet", frame=people())
+    assert "secret" not in str(refused.value)
+    with pytest.raises(RequestError, match="Nobody would be left"):
+        rt.forget(job(), people()["name"].to_list(), tmp_path / "less.parquet", frame=people())
+    columns = {name: column for name, column in COLUMNS.items() if name != "name"}
+    nameless = rt.Job(columns=columns, promises=[rt.KAnonymity(5)], release=rt.Output(undeclared="drop"))
+    with pytest.raises(ColumnError, match="No column is identifying"):
+        rt.forget(nameless, ["p1-7"], tmp_path / "less.parquet", frame=people())
+    (tmp_path / "there.parquet").write_text("")
+    with pytest.raises(OutputExists):
+        rt.forget(job(), ["p1-7"], tmp_path / "there.parquet", frame=people())
+    assert [path.name for path in tmp_path.iterdir()] == ["there.parquet"]
+
+
+def difference(tmp_path, persons: list[str], **changes: object):
+    outcome = rt.forget(job(**changes), persons, tmp_path / "less.parquet", frame=people(), force=True)
+    (only,) = outcome.differences
+    return only.certain, only.half
+
+
+def test_the_difference_tells_the_value_of_one_person_for_certain(tmp_path):
+    release = rt.publish(job(), frame=people(), to=tmp_path / "first")
+    assert difference(tmp_path, ["p1-7"]) == (1, 1)
+    less = people().filter(pl.col("name") != "p1-7")
+    later = rt.publish(job(), frame=less, to=tmp_path / "second", again=True)
+    counts = [one.frame()["illness"].value_counts() for one in (release, later)]
+    joined = counts[0].join(counts[1], on="illness").filter(pl.col("count") > pl.col("count_right"))
+    assert joined["illness"].to_list() == people().filter(pl.col("name") == "p1-7")["illness"].to_list()
+
+
+def test_the_difference_is_counted_over_all_who_are_removed_together(tmp_path):
+    rt.publish(job(), frame=people(), to=tmp_path / "first")
+    by_value = {
+        value: people().filter(pl.col("illness") == value)["name"].to_list()
+        for value in ("flu", "cold", "gout", "mumps")
+    }
+    assert difference(tmp_path, by_value["flu"][:3]) == (3, 3)
+    assert difference(tmp_path, [names[0] for names in by_value.values()]) == (0, 0)
+    assert difference(tmp_path, [*by_value["flu"][:2], by_value["cold"][0], by_value["gout"][0]]) == (0, 2)
+
+
+def test_a_difference_that_is_not_exact_is_not_counted_and_says_why(tmp_path):
+    rt.publish(job(), frame=people(), to=tmp_path / "first")
+    changed = people().with_columns(pl.col("age") + 1)
+    outcome = rt.forget(job(), ["p1-7"], tmp_path / "less.parquet", frame=changed)
+    (only,) = outcome.differences
+    assert (only.certain, only.half) == (None, None)
+    assert "made from other rows" in only.reason
+    path = Ledger.open().folder / "ledger.jsonl"
+    entry = json.loads(path.read_text())
+    for change, reason in (
+        ({"withheld": 4}, "withholds 4 rows"),
+        ({"kind": "perturbed"}, "It is perturbed"),
+        ({"kind": None}, "older version"),
+    ):
+        path.write_text(json.dumps(entry | change) + "\n")
+        (only,) = rt.forget(job(), ["p1-7"], tmp_path / "less.parquet", frame=people(), force=True).differences
+        assert only.certain is None and reason in only.reason
+
+
+def test_a_release_that_was_never_handed_out_tells_nothing(tmp_path):
+    rt.publish(job(), frame=people(), to=tmp_path / "first")
+    rt.withdraw(tmp_path / "first", reason="a trial", never_handed_out=True)
+    assert rt.forget(job(), ["p1-7"], tmp_path / "less.parquet", frame=people()).differences == ()
