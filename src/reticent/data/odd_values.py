@@ -52,7 +52,7 @@ class SpellingVariants:
         return (
             f"Column {self.column!r}: {spellings} {self.what} are equal up to case, spaces or Unicode form, "
             f"in {pluralize(groups, 'group')}, and each is counted as one of its own. If those of a group mean the same, "
-            "there is less diversity than is promised: give them one spelling in the source."
+            "there is less diversity than is promised: give them one spelling, by `map` or in the source."
         )
 
     def to_dict(self, *, show_values: bool = False) -> dict[str, Any]:
