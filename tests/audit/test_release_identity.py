@@ -29,7 +29,7 @@ def test_the_owners_note_beside_a_release_is_found_and_compared(release):
 
 def test_a_release_that_is_not_the_one_the_owner_noted_is_not_kept(release):
     stated = json.loads((release / "manifest.json").read_text())
-    stated["reticent"] = "9.9.9"
+    stated["method"]["thorough"] = not stated["method"]["thorough"]
     bundle.seal_folder(release, stated)
     found = rt.audit(release)
     assert all(verdict.kept for verdict in found.promises)

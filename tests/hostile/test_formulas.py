@@ -74,7 +74,7 @@ def test_where_nothing_looks_like_a_formula_nothing_is_said():
     job = rt.Job(columns=columns, promises=[rt.KAnonymity(2)], release=rt.Output(format="csv"))
     release = rt.publish(job, frame=people)
     assert release.manifest.formulas is None
-    assert "spreadsheet" not in (release.folder / "README.md").read_text()
+    assert "formulas" not in (release.folder / "README.md").read_text()
 
 
 def test_a_warning_about_formulas_that_was_taken_away_is_found():

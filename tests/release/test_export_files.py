@@ -21,6 +21,7 @@ from reticent.cli.main import main
 from reticent.errors import DiskError, OutputExists, SourceError
 from reticent.release import export_files
 from reticent.release.bundle import compute_digest
+from reticent.release.export import open_export_tables
 
 FROZEN = Path(__file__).parents[1] / "fixtures" / "formats" / "0.1.0" / "releases"
 FOLDERS = sorted(path for path in FROZEN.iterdir() if path.name.endswith("-parquet"))
@@ -155,20 +156,22 @@ def test_every_kind_is_copied_releases_of_earlier_versions_too(folder, tmp_path)
     assert "What is promised" in readme and "release.count(" not in readme and "docs/" not in readme
 
 
-def test_more_rows_columns_or_letters_than_a_sheet_has_are_refused_with_the_numbers(release, tmp_path, monkeypatch):
-    monkeypatch.setattr(export_files, "MAX_SHEET_ROWS", ROWS)
-    with pytest.raises(
-        rt.RequestError, match=r"has 60 rows, one of them for the names; the table 'data' has 60 or more"
-    ) as refused:
-        release.to_excel(tmp_path / "copy.xlsx")
+def write_sheets(release, path: Path, limits: export_files.SheetLimits) -> list[str]:
+    tables = open_export_tables(release.folder, release.manifest)
+    return export_files.write_excel_file(path, tables, release.manifest, "{}", release.digest, limits)
+
+
+def test_more_rows_columns_or_letters_than_a_sheet_has_are_refused_with_the_numbers(release, tmp_path):
+    limits = export_files.SheetLimits()
+    assert (limits.rows, limits.columns) == (1_048_576, 16_384)
+    message = r"has 60 rows, one of them for the names; the table 'data' has 60 or more"
+    with pytest.raises(rt.RequestError, match=message) as refused:
+        write_sheets(release, tmp_path / "copy.xlsx", export_files.SheetLimits(rows=ROWS))
     assert "folder of CSV files" in str(refused.value)
-    monkeypatch.setattr(export_files, "MAX_SHEET_ROWS", ROWS + 1)
-    release.to_excel(tmp_path / "fits.xlsx")
-    monkeypatch.setattr(export_files, "MAX_SHEET_COLUMNS", 12)
     with pytest.raises(rt.RequestError, match="12 columns, and the table 'data' has 13"):
-        release.to_excel(tmp_path / "copy.xlsx")
-    monkeypatch.undo()
-    assert export_files.MAX_SHEET_ROWS == 1_048_576
+        write_sheets(release, tmp_path / "copy.xlsx", export_files.SheetLimits(columns=12))
+    assert not (tmp_path / "copy.xlsx").exists()
+    write_sheets(release, tmp_path / "fits.xlsx", export_files.SheetLimits(rows=ROWS + 1, columns=13))
     frame = FRAME.select("age", "illness").with_columns(note=pl.lit("\U0001f600" * 16_384))
     job = rt.Job(columns={"age": "quasi", "illness": "sensitive", "note": "insensitive"}, promises=[rt.KAnonymity(5)])
     with pytest.raises(rt.RequestError, match=r"32,767 characters.*'note'"):

@@ -32,8 +32,6 @@ from reticent.release.readme import render_page
 
 MANIFEST_COPY = "release-manifest.json"
 README_FILE = "README.md"
-MAX_SHEET_ROWS = 1_048_576  # of a sheet of Excel, its header among them
-MAX_SHEET_COLUMNS = 16_384
 MAX_CELL_LETTERS = 32_767
 MAX_LINE_PART = MAX_CELL_LETTERS // 2  # of a line of the manifest: fits, however Excel counts its characters
 MAX_EXACT_INTEGER = 10**15 - 1  # Excel shows and keeps 15 digits
@@ -41,6 +39,14 @@ FIRST_EXCEL_DAY = date(1900, 3, 1)  # Excel has a 29 February 1900, and counts w
 LAST_EXCEL_DAY = date(9999, 12, 31)
 ASKING_HEADING = "## How to ask it"
 _CREATED = datetime(2000, 1, 1)  # of every file, so that equal releases give equal bytes
+
+
+@dataclass(frozen=True, slots=True)
+class SheetLimits:
+    """What a sheet of Excel holds: rows, the names among them, and columns."""
+
+    rows: int = 1_048_576
+    columns: int = 16_384
 
 
 def write_csv_folder(
@@ -71,7 +77,12 @@ def write_csv_folder(
 
 
 def write_excel_file(
-    path: Path, tables: Mapping[str, ExportTable], manifest: Manifest, stated: str, digest: str
+    path: Path,
+    tables: Mapping[str, ExportTable],
+    manifest: Manifest,
+    stated: str,
+    digest: str,
+    limits: SheetLimits = SheetLimits(),  # noqa: B008  # it cannot be changed
 ) -> list[str]:
     """Write an Excel file with a sheet for each table, one with the README and one with the manifest.
 
@@ -79,7 +90,7 @@ def write_excel_file(
     columns or texts of a table.
     """
     xlsxwriter = import_driver("xlsxwriter", "excel")
-    layouts = {name: _SheetLayout.read(name, table, manifest) for name, table in tables.items()}
+    layouts = {name: _SheetLayout.read(name, table, manifest, limits) for name, table in tables.items()}
     options = {
         "constant_memory": True,
         "tmpdir": str(path.parent),
@@ -165,17 +176,17 @@ class _SheetLayout:
     as_text: tuple[str, ...]
 
     @classmethod
-    def read(cls, name: str, table: ExportTable, manifest: Manifest) -> _SheetLayout:
+    def read(cls, name: str, table: ExportTable, manifest: Manifest, limits: SheetLimits) -> _SheetLayout:
         """Read the rows once: how many there are, how long texts are, and which columns Excel cannot hold exactly."""
         schema = table.empty.schema
-        _require_columns_fit(name, len(schema))
+        _require_columns_fit(name, len(schema), limits)
         if name == reader_for(manifest.kind).files[0]:  # its number of rows is known without reading
-            _require_rows_fit(name, manifest.rows)
+            _require_rows_fit(name, manifest.rows, limits)
         rows = 0
         inexact: set[str] = set()
         for piece in table.pieces():
             rows += len(piece)
-            _require_rows_fit(name, rows)
+            _require_rows_fit(name, rows, limits)
             _require_texts_fit(name, piece)
             inexact |= {column for column in piece.columns if column not in inexact and not _is_exact(piece[column])}
         kinds = {column: "text" if column in inexact else _choose_cell_kind(dtype) for column, dtype in schema.items()}
@@ -183,19 +194,19 @@ class _SheetLayout:
         return cls(tuple(_CELL_WRITERS[kind] for kind in kinds.values()), tuple(kinds.values()), as_text)
 
 
-def _require_rows_fit(name: str, rows: int) -> None:
-    if rows > MAX_SHEET_ROWS - 1:
+def _require_rows_fit(name: str, rows: int, limits: SheetLimits) -> None:
+    if rows > limits.rows - 1:
         raise RequestError(
-            f"A sheet of Excel has {MAX_SHEET_ROWS:,} rows, one of them for the names; the table {name!r} has {rows:,} or more.",
+            f"A sheet of Excel has {limits.rows:,} rows, one of them for the names; the table {name!r} has {rows:,} or more.",
             why="Nothing was written.",
             attempt="a folder of CSV files (reticent export RELEASE FOLDER), or a database.",
         )
 
 
-def _require_columns_fit(name: str, columns: int) -> None:
-    if columns > MAX_SHEET_COLUMNS:
+def _require_columns_fit(name: str, columns: int, limits: SheetLimits) -> None:
+    if columns > limits.columns:
         raise RequestError(
-            f"A sheet of Excel has {MAX_SHEET_COLUMNS:,} columns, and the table {name!r} has {columns:,}.",
+            f"A sheet of Excel has {limits.columns:,} columns, and the table {name!r} has {columns:,}.",
             why="Nothing was written.",
             attempt="a folder of CSV files (reticent export RELEASE FOLDER), or leaving --bounds out.",
         )
