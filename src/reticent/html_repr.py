@@ -121,7 +121,8 @@ def render_release(self: Any) -> str:
 def render_audit(self: Any) -> str:
     """Render the verdict, what was asked and achieved, and every measure."""
     verdict = VERDICT_SENTENCES[self.kept] if self.promises else "no promise was stated"
-    title = f"{self.rows:,} rows in {self.groups:,} groups, {self.withheld:,} withheld: {verdict}"
+    withheld = "an unknown number" if self.withheld is None else f"{self.withheld:,}"
+    title = f"{self.rows:,} rows in {self.groups:,} groups, {withheld} withheld: {verdict}"
     promises = [
         (
             promise.model + (f" of {promise.column}" if promise.column else ""),
