@@ -127,7 +127,8 @@ def render_audit(self: Any) -> str:
     """Render the verdict, what was asked and achieved, and every measure."""
     verdict = VERDICT_SENTENCES[self.kept] if self.promises else "no promise was stated"
     named = f"{self.about['title']}: " if "title" in self.about else ""
-    title = f"{named}{self.rows:,} rows in {self.groups:,} groups, {self.withheld:,} withheld: {verdict}"
+    withheld = "an unknown number" if self.withheld is None else f"{self.withheld:,}"
+    title = f"{named}{self.rows:,} rows in {self.groups:,} groups, {withheld} withheld: {verdict}"
     promises = [
         (
             promise.model + (f" of {promise.column}" if promise.column else ""),

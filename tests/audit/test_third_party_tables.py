@@ -203,3 +203,10 @@ def test_labels_that_are_no_values_of_the_source_have_no_known_loss():
     audited = audit(recoded, source=source, quasi=["town"], sensitive=["s"])
     assert audited.utility["ail"] is None
     assert any("not all values of the source, and no hierarchy explains them" in note for note in audited.notes)
+
+
+def test_a_notebook_shows_the_audit_of_a_plain_table():
+    table = pl.DataFrame({"town": ["x", "y"] * 5, "s": ["a", "b"] * 5})
+    page = audit(table, quasi=["town"], sensitive=["s"])._repr_html_()
+    assert "an unknown number withheld" in page
+    assert "nothing explains the labels of" in page
