@@ -125,7 +125,8 @@ class RecordRisks:
         risks = self.frame[name].drop_nulls().to_numpy()
         if not len(risks):
             return None
-        return AdversaryRisk(float(risks.max()), float(risks.mean()), int((risks > self.threshold).sum()))
+        at_risk = self.frame["at_risk"] if name == "prosecutor" else self.frame[name] > self.threshold
+        return AdversaryRisk(float(risks.max()), float(risks.mean()), int(at_risk.sum() or 0))
 
 
 @validate_arguments(
