@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from reticent.audit.result import format_withheld
 from reticent.cli.progress import LOG_SETTINGS
 from reticent.cli.progress import show_progress as show_progress
 from reticent.cli.sanitize import sanitize_json, sanitize_line, sanitize_text
@@ -93,6 +92,8 @@ def format_headline(report: Mapping[str, Any], lost_promises: str | None = None)
 
 def say_findings(report: Mapping[str, Any], lost_promises: str | None = None) -> None:
     """Print the verdict, each promise with what was asked and achieved, the measures, and what the source adds."""
+    from reticent.audit.result import format_withheld  # the version and help load no kernels
+
     withheld = format_withheld(report["withheld"], report.get("withheld_before", {}))
     say(f"{report['rows']:,} rows in {report['groups']:,} groups, {withheld}. {format_headline(report, lost_promises)}")
     if report["promises"]:
