@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from reticent.audit.result import format_withheld
 from reticent.cli.progress import LOG_SETTINGS
 from reticent.cli.progress import show_progress as show_progress
 from reticent.cli.sanitize import sanitize_json, sanitize_line, sanitize_text
@@ -123,6 +122,8 @@ def say_findings(report: Mapping[str, Any], lost_promises: str | None = None) ->
 
 def _say_verdict(report: Mapping[str, Any], lost_promises: str | None) -> None:
     """Print the title, the counts with the verdict, and what is left of the source."""
+    from reticent.audit.result import format_withheld  # the version and help load no kernels
+
     withheld = format_withheld(report["withheld"], report.get("withheld_before", {}))
     if title := report.get("about", {}).get("title"):
         say(title)
