@@ -108,7 +108,7 @@ class _CallableModule(ModuleType):
         return signature(self.__wrapped__)
 
     @property
-    def __doc__(self) -> str | None:  # type: ignore[override]
+    def __doc__(self) -> str | None:  # type: ignore[override]  # a module has a text of its own, this one its function's
         return self.__wrapped__.__doc__
 
     def __call__(self, *given: Any, **named: Any) -> Any:

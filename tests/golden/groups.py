@@ -23,7 +23,7 @@ from tests.golden.tables import AGE_AND_CITY, BETA4, CASES, K3, L2, PEOPLE, Case
 Items = Iterator[tuple[str, str | bytes]]
 
 COMMANDS = (
-    "init", "hierarchy", "check", "publish", "audit", "risk", "export", "query", "attack", "report", "compare", "advise",
+    "init", "schema", "hierarchy", "check", "publish", "audit", "risk", "export", "query", "attack", "report", "compare", "advise",
     "calibrate", "releases", "withdraw", "forget", "data", "demo",
 )  # fmt: skip
 COUNT = "SELECT COUNT(*) FROM release"

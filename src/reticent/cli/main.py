@@ -5,6 +5,7 @@
 2    the promise is unreachable          70   a bug of ours
 3    a promise is broken                 74   the disk refuses, or the memory
 4    the source or the job disagrees    130   interrupted, nothing written
+7    `audit --strict`: not shown
 """
 
 from __future__ import annotations
