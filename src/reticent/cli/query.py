@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -82,7 +82,7 @@ def query(
         _answer_file(opened, question, file, source, {"level": level, "by": by, "time_limit": time_limit}, json)
         return
     if print_sql is not None:
-        text = opened.sql(question, print_sql, table)
+        text = opened.sql(question, cast(Any, print_sql), table)
         if json:
             say_json({"sql": text})
         else:
@@ -93,14 +93,15 @@ def query(
 
         answer = ask_database(opened.manifest, question, database_url, table)
     else:
-        answer = opened.query(question, level=level, by=by, time_limit=time_limit)
-    answers = answer if isinstance(answer, list) else [answer]
+        answer = opened.query(question, level=level, by=cast(Any, by), time_limit=time_limit)
     if json:
         say_json(
-            [answer_of_group.to_dict() for answer_of_group in answers] if isinstance(answer, list) else answer.to_dict()
+            [_make_json_ready(line.to_dict()) for line in answer]
+            if isinstance(answer, list)
+            else _make_json_ready(answer.to_dict())
         )
         return
-    _print_answers(answers)
+    _print_answers(answer)
 
 
 def _answer_file(
@@ -119,7 +120,7 @@ def _answer_file(
 
     answers = opened.measure(file, source, **options)
     if json:
-        say_json(answers)
+        say_json([_make_json_ready(line) for line in answers])
         return
     for question_text in dict.fromkeys(line["question"] for line in answers):
         say(question_text)
@@ -137,23 +138,43 @@ def _answer_file(
         )
 
 
-def _print_answers(answers: list[Any]) -> None:
-    _print_rows([answer.to_dict() for answer in answers])
+def _print_answers(answer: Any) -> None:
+    """Print one answer or several, and below them what is certain, what is assumed, and what else is to be known."""
+    rows = [line.to_dict() for line in (answer if isinstance(answer, list) else [answer])]
+    for row in rows:
+        row.pop("note", None)
+    _print_rows(rows, [answer.note] if answer.note else [])
 
 
-def _print_rows(rows: list[dict[str, Any]]) -> None:
+def _print_rows(rows: list[dict[str, Any]], notes: list[str] | None = None) -> None:
+    """Print rows as a table, and their notes below it, each once; the level stands in the name of the interval."""
     from reticent.cli.output import format_number, say, say_table
+    from reticent.html_repr import format_share
 
-    notes = list(dict.fromkeys(row.pop("note") for row in rows if "note" in row))
+    own_notes = [row.pop("note") for row in rows if "note" in row]
+    level = next((row["level"] for row in rows if "level" in row), None)
     for row in rows:
         row.pop("rest", None)
+        row.pop("level", None)
+        interval = row.pop("interval", None)
+        if interval is not None and level is not None:
+            row[f"{format_share(level)} interval"] = interval
     names = list(dict.fromkeys(name for row in rows for name in row))
     if not rows:
         say("No row is selected.")
         return
     say_table(names, [[_format_value(row.get(name), format_number) for name in names] for row in rows])
-    for note in notes:
+    for note in dict.fromkeys([*(notes or ()), *own_notes]):
         say(note)
+
+
+def _make_json_ready(value: Any) -> Any:
+    """Return a value with texts in place of dates."""
+    if isinstance(value, dict):
+        return {name: _make_json_ready(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_make_json_ready(part) for part in value]
+    return value.isoformat() if hasattr(value, "isoformat") else value
 
 
 def _format_value(value: Any, number: Any) -> str:
