@@ -37,7 +37,7 @@ LAYERS = {
     "registry": "",  # knows the others by the catalogue's strings only
     "format": "data kernels",
     "labels": "data format kernels",
-    "estimate": "data format kernels labels",
+    "estimate": "charts data format kernels labels",
     "ledger": "data format",
     "release": "data estimate format labels",  # the reader of each kind
     "models": "data kernels",

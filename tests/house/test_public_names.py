@@ -15,6 +15,8 @@ PUBLIC = [
     "__version__",
     "AlphaKAnonymity",
     "Anatomy",
+    "Answer",
+    "Answers",
     "Audit",
     "AuditFailed",
     "BTPrivacy",

@@ -337,7 +337,16 @@ def has_key(row: dict[str, Any], name: str, key: Any, drawn: Drawn) -> bool:
                 else type(value)(float(end) if "." in end else int(end))
             )
             return value >= limit if beyond > 0 else value <= limit
+    if isinstance(value, date):
+        return bool(as_moment(value) == as_moment(key))
     return bool(value == key)
+
+
+def as_moment(value: Any) -> Any:
+    """A day as its midnight: moments that are all midnights are published as days."""
+    if isinstance(value, date) and not isinstance(value, datetime):
+        return datetime(value.year, value.month, value.day)
+    return value
 
 
 def holds_between(answer: rt.Answer, true: Any) -> bool:
@@ -345,7 +354,8 @@ def holds_between(answer: rt.Answer, true: Any) -> bool:
     if true is None:
         return True
     if isinstance(true, date):
-        return (answer.lower is None or answer.lower <= true) and (answer.upper is None or true <= answer.upper)
+        lower, upper, true = (as_moment(end) for end in (answer.lower, answer.upper, true))
+        return (lower is None or lower <= true) and (upper is None or true <= upper)
     if answer.lower is not None and Fraction(answer.lower) > true:
         return False
     return answer.upper is None or Fraction(answer.upper) >= true

@@ -18,7 +18,7 @@ def query(
         str | None,
         typer.Argument(
             metavar="SQL",
-            help="SELECT COUNT(*), or SUM, AVG, MIN or MAX of columns, FROM release WHERE ... GROUP BY ...",
+            help="SELECT COUNT(*), or SUM, AVG, MIN or MAX of columns, FROM release WHERE ... GROUP BY ... ORDER BY ... LIMIT n",
             show_default=False,
         ),
     ] = None,
@@ -69,7 +69,7 @@ def query(
 ) -> None:
     """Ask a release in SQL: an estimate with the least and the greatest value that is possible, or a standard error.
 
-    Conditions are on any published columns: AND, OR, NOT, comparisons, BETWEEN, IN, IS NULL.
+    Conditions are on any published columns: AND, OR, NOT, comparisons, BETWEEN, IN, LIKE, IS NULL.
     """
     from reticent.cli.output import say, say_json
     from reticent.errors import RequestError

@@ -60,7 +60,8 @@ def _sort_places(
 def _find_sort_value(line: AnswerLine, question: ParsedQuestion, term: OrderTerm) -> Any:
     if isinstance(term.by, str):
         return line.sort_keys[term.by]
-    return line.answers[question.aggregates.index(term.by)].estimate
+    estimate = line.answers[question.aggregates.index(term.by)].estimate
+    return float(f"{estimate:.10g}") if isinstance(estimate, float) else estimate  # what rounding parts is equal
 
 
 def _rests_on_estimates(lines: Sequence[AnswerLine], question: ParsedQuestion, term: OrderTerm) -> bool:

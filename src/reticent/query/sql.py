@@ -64,7 +64,9 @@ COMPARISON_SIGNS: dict[Any, str] = {exp.EQ: "=", exp.NEQ: "<>", exp.GT: ">", exp
 MIRRORED_SIGNS = {"=": "=", "<>": "<>", ">": "<", ">=": "<=", "<": ">", "<=": ">="}
 SUPPORTED_CONDITIONS = "AND, OR, NOT, =, <>, <, <=, >, >=, BETWEEN, IN (...), LIKE and IS NULL, on columns and values"
 AGGREGATE_NAMES: dict[Any, str] = {exp.Count: "count", exp.Sum: "sum", exp.Avg: "avg", exp.Min: "min", exp.Max: "max"}
-QUESTION_SHAPE = "SELECT COUNT(*) or SUM, AVG, MIN or MAX of a column FROM release WHERE ... GROUP BY ..."
+QUESTION_SHAPE = (
+    "SELECT COUNT(*) or SUM, AVG, MIN or MAX of a column FROM release WHERE ... GROUP BY ... ORDER BY ... LIMIT n"
+)
 QUOTING_HINT = 'A name with marks or spaces in it stands in double quotes: "education-num".'
 TABLE_NAME = "release"
 NUMBER_PATTERN = re.compile(r"[0-9]+(\.[0-9]*)?(e[+-]?[0-9]{1,3})?", re.IGNORECASE)
