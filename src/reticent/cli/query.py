@@ -58,7 +58,16 @@ def query(
         typer.Option(
             "--source",
             metavar="DATA",
-            help="With --file: the data it was made from; true answers and errors stand beside.",
+            help="With --file or --analyses: the data it was made from; what is true stands beside.",
+            show_default=False,
+        ),
+    ] = None,
+    analyses: Annotated[
+        Path | None,
+        typer.Option(
+            "--analyses",
+            metavar="FILE",
+            help="A TOML file of analyses instead of SQL: contingency tables, means by groups, regressions.",
             show_default=False,
         ),
     ] = None,
@@ -78,6 +87,11 @@ def query(
     if not release.is_dir():
         raise RequestError(f"There is no release folder {release}.", attempt="the folder that `reticent publish` made.")
     opened = open_release(release)
+    if analyses is not None:
+        if question is not None or file is not None or print_sql is not None or database_url is not None:
+            raise RequestError("Analyses are asked alone.", attempt="--analyses FILE, and --source DATA with it.")
+        _print_analyses(opened.analyze(analyses, source, by=cast(Any, by), time_limit=time_limit), json)
+        return
     if question is None or file is not None or source is not None:
         _answer_file(opened, question, file, source, {"level": level, "by": by, "time_limit": time_limit}, json)
         return
@@ -114,7 +128,7 @@ def _answer_file(
     if file is None or question is not None:
         raise RequestError(
             "A release is asked one question, or those of a file.",
-            attempt="SQL in quotes; or --file FILE, and --source DATA with it.",
+            attempt="SQL in quotes; or --file FILE or --analyses FILE, and --source DATA with it.",
         )
     from reticent.query.run import summarize_errors
 
@@ -136,6 +150,33 @@ def _answer_file(
             "",
             f"Relative error of {pluralize(errors['answers'], 'answer')}: median {errors['median']:.4g}, mean {errors['mean']:.4g}.",
         )
+
+
+def _print_analyses(results: list[dict[str, Any]], json: bool) -> None:
+    """Print each analysis as a table, and below it how far it is off."""
+    from reticent.cli.output import say, say_json
+
+    if json:
+        say_json([_make_json_ready(result) for result in results])
+        return
+    for position, result in enumerate(results):
+        if position:
+            say("")
+        others = result.get("columns") or result.get("by") or result.get("on") or []
+        linked = " by " if result["analysis"] == "mean" else " on "
+        of = "" if "column" not in result else f" of {result['column']}{linked}"
+        say(f"{result['analysis'].capitalize()}{of or ' of '}{', '.join(others)}")
+        if "refused" in result:
+            say(f"Refused: {result['refused']}")
+            continue
+        rows = result.get("cells") or result.get("groups") or result.get("coefficients") or []
+        _print_rows([dict(row) for row in rows])
+        for name in ("total_variation", "largest_difference"):
+            if name in result:
+                say(f"{name.replace('_', ' ').capitalize()}: {result[name]:.4g}.")
+        for name, words in (("cramers_v", "Cramer's V"), ("r_squared", "R squared")):
+            if name in result:
+                say(f"{words}: {', '.join(f'{value:.4g} {when}' for when, value in result[name].items())}.")
 
 
 def _print_answers(answer: Any) -> None:

@@ -31,6 +31,7 @@ from reticent.release.kind import AdversaryView, NeededColumns, Reader, read_nee
 from reticent.validation import (
     flag,
     is_cells,
+    mapping,
     optional,
     path,
     path_or_table,
@@ -58,6 +59,16 @@ def _check_questions(value: Any, name: str) -> Any:
     listed = [text(one, name) for one in value_list(value, name)]
     if not listed:
         raise RequestError("The list has no question.", attempt='["SELECT COUNT(*) FROM release"].')
+    return listed
+
+
+def _check_analyses(value: Any, name: str) -> Any:
+    """Check the path of a file, or a list of analyses."""
+    if isinstance(value, str | Path):
+        return path(value, name)
+    listed = [mapping(analysis, name) for analysis in value_list(value, name)]
+    if not listed:
+        raise RequestError("The list has no analysis.", attempt='[{"table": ["town", "illness"]}].')
     return listed
 
 
@@ -232,6 +243,42 @@ class Release:
         tables, known = self._find_tables(listed)
         how = QueryOptions(level=level, by=by, known=known, time_limit=time_limit)
         return measure_questions(tables, self.manifest, listed, people, how)
+
+    @validate_arguments(analyses=_check_analyses, source=optional(path_or_table), by=text, time_limit=optional(seconds))
+    def analyze(
+        self,
+        analyses: str | Path | Iterable[Mapping[str, Any]],
+        source: Any = None,
+        *,
+        by: Literal["inversion", "em"] = "inversion",
+        time_limit: float | None = 60.0,
+    ) -> list[dict[str, Any]]:
+        """Carry out a list of analyses on the release and, if it is given, on the source: what is `before`, `after`, and the `difference`.
+
+        Parameters:
+            analyses: a TOML file with tables [[analysis]], or a list of `{"table": ["town", "illness"]}`,
+                `{"mean": "income", "by": ["town"]}` and `{"regression": "income", "on": ["age", "sex"]}`.
+            source: the table that the release was made from; what is `before` stays with its owner.
+            by: how perturbed values are reconstructed.
+            time_limit: in CPU seconds, for each analysis; None sets no limit.
+
+        Returns:
+            A table of each: of a contingency table the `cells`, of means the `groups`, of a regression the
+            `coefficients`; what this release cannot answer has the reason as `refused`.
+
+        Raises:
+            RequestError: if an analysis is not understood, or names a column that the release does not have.
+        """
+        from reticent.query import QueryOptions
+        from reticent.query.analyses import measure_analyses, read_analyses
+
+        listed = analyses if isinstance(analyses, list) else read_analyses(cast(str, analyses))
+        people = None
+        if source is not None:
+            read, frame = resolve_source(self, source)
+            people = sources.collect_frame(sources.scan_source(read, frame), "Reading the source")
+        options = QueryOptions(by=by, known=self._question_cache, time_limit=time_limit)
+        return measure_analyses(self.tables, self.manifest, listed, people, options)
 
     @validate_arguments(sql=text, dialect=text, table=text)
     def sql(self, sql: str, dialect: Literal["duckdb", "sqlite", "postgresql"], table: str = "release") -> str:
