@@ -55,6 +55,7 @@ else:
     drawn: str = found_answer.chart("chart.svg").svg
 line: str | None = found_answer.note
 width: int = found_answer.frame().width
+compared: str = release.analyze([{"table": ["town"]}], source="a.csv")[0]["analysis"]
 counted: rt.Answer = release.count(values=["flu"])
 plain: str = release.sql("SELECT COUNT(*) FROM release", "sqlite")
 success: float | None = rt.attack(release, "a.csv").success

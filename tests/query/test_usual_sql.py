@@ -11,7 +11,9 @@ import pytest
 
 import reticent as rt
 from reticent.cli.main import main
+from reticent.estimate.condition import match_texts
 from reticent.query.run import ask_database
+from tests.oracle import query_answers as oracle
 from tests.support.query_methods import METHODS
 
 ROWS = 240
@@ -228,6 +230,21 @@ def test_an_exact_name_wins_and_one_that_may_be_several_is_refused():
 def test_a_name_with_a_mark_in_it_is_told_to_be_quoted(release, question):
     with pytest.raises(rt.RequestError, match='"education-num", in double quotes'):
         release.query(question)
+
+
+def test_a_pattern_matches_as_it_does_letter_by_letter():
+    rng = np.random.default_rng(4)
+    texts = ["".join(rng.choice(["a", "b", "\n"], rng.integers(0, 6))) for _ in range(60)]
+    for _ in range(300):
+        pattern = "".join(rng.choice(["a", "b", "%", "%", "_"], rng.integers(0, 7)))
+        assert match_texts([*texts, None], pattern).tolist() == [
+            *(oracle.is_like(text, pattern) for text in texts),
+            False,
+        ]
+
+
+def test_a_pattern_of_many_wildcards_takes_no_longer_than_its_pieces():
+    assert not match_texts(["a" * 20_000], "%a" * 300 + "b").any()
 
 
 def test_a_star_of_dates_may_be_any_date():

@@ -301,9 +301,32 @@ def make_range_axis(name: str, code: np.ndarray, line: LineLabels, atoms: Sequen
 
 def match_texts(texts: Sequence[str | None], pattern: str) -> np.ndarray:
     """Find which texts are like a pattern of SQL: `%` is any text, `_` any one character, and all else itself."""
-    wildcards = {"%": ".*", "_": "."}
-    expression = re.compile("".join(wildcards.get(letter) or re.escape(letter) for letter in pattern), re.DOTALL)
-    return np.array([text is not None and expression.fullmatch(text) is not None for text in texts], bool)
+    pieces = pattern.split("%")
+    expressions = [
+        re.compile("".join("." if mark == "_" else re.escape(mark) for mark in piece), re.DOTALL) for piece in pieces
+    ]
+    sizes = [len(piece) for piece in pieces]
+    return np.array([text is not None and _match_pieces(text, expressions, sizes) for text in texts], bool)
+
+
+def _match_pieces(text: str, expressions: Sequence[re.Pattern[str]], sizes: Sequence[int]) -> bool:
+    """Tell whether a text has these pieces one after the other, the first at its beginning and the last at its end.
+
+    Each piece is taken where it first occurs, so that no pattern takes longer than its pieces do.
+    """
+    check_deadline()
+    if len(expressions) == 1:
+        return expressions[0].fullmatch(text) is not None
+    end = len(text) - sizes[-1]
+    if end < sizes[0] or not expressions[0].match(text) or not expressions[-1].match(text, end):
+        return False
+    place = sizes[0]
+    for expression in expressions[1:-1]:
+        occurrence = expression.search(text, place, end)
+        if occurrence is None:
+            return False
+        place = occurrence.end()
+    return True
 
 
 def convert_to_doubles(ends: np.ndarray) -> np.ndarray:
