@@ -58,6 +58,7 @@ def main(folder: Path) -> dict[str, rt.Release]:
     apart = office_job(promises=[rt.ProbabilisticLDiversity(4)], method=rt.Anatomy())
     for_everybody = rt.publish(apart, frame=people, to=folder / "for-everybody", ledger=ledger, again=True)
     answer = for_everybody.query("SELECT COUNT(*) FROM release WHERE age BETWEEN 30 AND 40 AND salary_class > 10")
+    assert isinstance(answer, rt.Answer)  # with GROUP BY it would be rt.Answers, a list of them
     print(
         f"People of 30 to 40 above class 10: about {answer.estimate:.0f}, surely {answer.lower:.0f} to {answer.upper:.0f}."
     )

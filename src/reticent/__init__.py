@@ -20,6 +20,8 @@ _PUBLIC = {
     "audit": "reticent.audit",
     "open": "reticent.release.release",
     "Release": "reticent.release.release",
+    "Answer": "reticent.estimate.answer",
+    "Answers": "reticent.estimate.answers",
     "report": "reticent.report",
     "Job": "reticent.job.job",
     "Output": "reticent.job.job",
@@ -170,6 +172,8 @@ if TYPE_CHECKING:
     from reticent.errors import PromiseUnreachable as PromiseUnreachable
     from reticent.errors import RequestError as RequestError
     from reticent.errors import ReticentError as ReticentError
+    from reticent.estimate.answer import Answer as Answer
+    from reticent.estimate.answers import Answers as Answers
     from reticent.job.description import About as About
     from reticent.job.job import Job as Job
     from reticent.job.job import Output as Output

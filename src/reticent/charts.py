@@ -5,7 +5,9 @@ An SVG holds no script and needs no network.  It has a description in words for 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import textwrap
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -154,9 +156,7 @@ def draw_bars(labels: Sequence[str], values: Sequence[float], title: str, unit: 
     Room for labels is fixed, not measured, so that the same bars give the same bytes whatever fonts a machine has.
     """
     altair = load_altair()
-    short_labels = [
-        label if len(label) <= MAX_LABEL_LETTERS else label[: MAX_LABEL_LETTERS - 1] + "…" for label in labels
-    ]
+    short_labels = [_shorten_label(label) for label in labels]
     rows = [{"at": position, "value": value} for position, value in enumerate(values)]
     down = altair.Y("at", type="ordinal", axis=None, scale=altair.Scale(paddingInner=0.25))
     across = altair.X(
@@ -179,6 +179,60 @@ def can_draw() -> bool:
     except RequestError:
         return False
     return True
+
+
+def draw_estimates(rows: Sequence[Mapping[str, Any]], title: str) -> Chart:
+    """Draw a point for each estimate on its `line`, a bar between its bounds and a thick one over its interval.
+
+    Rows have `line`, `aggregate`, `estimate`, `lower`, `upper`, `interval_lower` and `interval_upper`, numbers or texts
+    of dates, None where there is none; each aggregate has a picture of its own, one below the other.
+    """
+    altair = load_altair()
+    pictures = []
+    for aggregate in dict.fromkeys(row["aggregate"] for row in rows):
+        drawn = [dict(row) for row in rows if row["aggregate"] == aggregate]
+        pictures.append(_draw_error_bars(altair, drawn, aggregate or "estimate"))
+    page = altair.vconcat(*pictures).properties(title=altair.Title(_wrap_lines(title), fontSize=11), description=title)
+    return Chart(_render_svg(page.to_dict()), title)
+
+
+def _draw_error_bars(altair: Any, rows: list[dict[str, Any]], measure: str) -> Any:
+    is_date = any(isinstance(row["estimate"], str) for row in rows)
+    kind = "temporal" if is_date else "quantitative"
+    # The estimates' own places: in the order of the answers, whatever lines are called.
+    for position, row in enumerate(rows):
+        row["at"] = position
+        row["label"] = _shorten_label(row["line"])
+    down = altair.Y(
+        "at",
+        type="ordinal",
+        title=None,
+        axis=altair.Axis(
+            labelExpr=f"{json.dumps([row['label'] for row in rows])}[datum.value]", labelLimit=LABEL_WIDTH
+        ),
+    )
+
+    def draw_bar(low: str, high: str, width: float, color: str) -> Any:
+        bounded = [row for row in rows if row[low] is not None and row[high] is not None]
+        across = altair.X(low, type=kind, title=measure, scale=altair.Scale(zero=False))
+        chart = altair.Chart(altair.Data(values=bounded)).mark_rule(strokeWidth=width, color=color, aria=False)
+        return chart.encode(x=across, x2=altair.X2(high), y=down)
+
+    points = altair.Chart(altair.Data(values=rows)).mark_point(filled=True, size=45, color="#1b3a57", opacity=1)
+    layers = [
+        draw_bar("lower", "upper", 1.5, "#8aa9c4"),
+        draw_bar("interval_lower", "interval_upper", 5, "#2b5c8a"),
+        points.encode(x=altair.X("estimate", type=kind, title=measure, scale=altair.Scale(zero=False)), y=down),
+    ]
+    return altair.layer(*layers).properties(width=CHART_WIDTH - LABEL_WIDTH, height=BAR_HEIGHT * len(rows))
+
+
+def _shorten_label(label: str) -> str:
+    return label if len(label) <= MAX_LABEL_LETTERS else label[: MAX_LABEL_LETTERS - 1] + "…"
+
+
+def _wrap_lines(text: str, letters: int = 90) -> list[str]:
+    return textwrap.wrap(text, letters) or [""]
 
 
 def load_altair() -> Any:

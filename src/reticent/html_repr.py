@@ -1,7 +1,7 @@
 """HTML representations of our objects for notebooks: one function for each class, a heading in words and a table below it.
 
-`render_job`, `render_check`, `render_release`, `render_audit`, `render_hierarchy` and `render_attack` are what
-`_repr_html_` returns. They take the object itself and show nothing that it does not print anyway: they read no file and
+`render_job`, `render_check`, `render_release`, `render_audit`, `render_hierarchy`, `render_attack` and `render_answers`
+are what `_repr_html_` returns. They take the object itself and show nothing that it does not print anyway: they read no file and
 show no record.
 
 The tables (`render_table`, `render_page`, `render_list`) have no script, no style sheet of their own and need no
@@ -182,6 +182,36 @@ def render_attack(self: Any) -> str:
         f"The attack {outcome.get('attack', '')}".strip(),
         render_table(("", ""), rows[1:] if "attack" in outcome else rows),
     )
+
+
+def render_answers(title: str, answers: Sequence[Any], note: str | None) -> str:
+    """Render answers as a table: keys, estimate, bounds and interval; what is certain and assumed stands below."""
+    key_names = list(dict.fromkeys(name for answer in answers for name in answer.keys or ()))
+    has_aggregate = any(answer.of is not None for answer in answers)
+    intervals = [answer.interval for answer in answers]
+    has_interval = any(interval is not None for interval in intervals)
+    head = [*key_names, *(["aggregate"] if has_aggregate else []), "estimate", "lower", "upper"]
+    if has_interval:
+        head.append(f"{format_share(answers[0].level)} interval")
+    rows = []
+    for answer, interval in zip(answers, intervals, strict=True):
+        keys = [_format_key(answer, name) for name in key_names]
+        cells = [*keys, *([answer.of] if has_aggregate else []), answer.estimate, answer.lower, answer.upper]
+        if has_interval:
+            cells.append(None if interval is None else " to ".join(map(format_value, interval)))
+        rows.append(cells)
+    below = f"<p>{_escape_text(note)}</p>" if note else ""
+    return render_page(title, render_table(head, rows), below)
+
+
+def format_share(share: float) -> str:
+    """Format a share as percent, such as 95 %."""
+    return f"{share * 100:g} %"
+
+
+def _format_key(answer: Any, name: str) -> str:
+    keys = answer.keys or {}
+    return "NULL" if keys.get(name) is None else str(keys[name])
 
 
 def _is_number(value: Any) -> bool:

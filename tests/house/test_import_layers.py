@@ -37,7 +37,7 @@ LAYERS = {
     "registry": "",  # knows the others by the catalogue's strings only
     "format": "data kernels",
     "labels": "data format kernels",
-    "estimate": "data format kernels labels",
+    "estimate": "charts data format kernels labels",
     "ledger": "data format",
     "release": "data estimate format labels",  # the reader of each kind
     "models": "data kernels",
@@ -46,7 +46,7 @@ LAYERS = {
     "engines": "data format kernels ledger recipe",  # of the ledger, where Spark's own folders are staged
     "utility": "data estimate format kernels labels release",
     "audit": "data estimate format kernels labels ledger release utility",  # nothing of models, methods, recipe, engines
-    "query": "data estimate format labels release",
+    "query": "data estimate format labels release utility",
     "release.release": "audit data estimate format ledger query release",  # the class Release and open()
     "job": "data models registry",
     "evaluation": "data job",

@@ -16,6 +16,8 @@ PUBLIC = [
     "About",
     "AlphaKAnonymity",
     "Anatomy",
+    "Answer",
+    "Answers",
     "Audit",
     "AuditFailed",
     "BTPrivacy",

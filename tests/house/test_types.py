@@ -10,9 +10,12 @@ from collections.abc import Iterator
 from importlib import import_module
 from inspect import Parameter, signature
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
+from reticent import catalogue
+from reticent.attacks import ScoredAttack
 from tests.support.repository import PACKAGE, ROOT, module_name
 
 FENCE = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -43,6 +46,21 @@ kept_at_publication: bool | None = found.kept
 table = rt.publish(job, frame=rt.datasets.load("census", rows=10, seed=1)).to_pandas()
 rows: int = len(rt.publish(job).frame())
 kept_all: bool | None = rt.audit("release", source="a.csv").kept
+release = rt.open("release")
+found_answer = release.query("SELECT COUNT(*) FROM release", level=0.9, by="em")
+if isinstance(found_answer, rt.Answer):
+    interval: tuple[float, float] | None = found_answer.interval
+else:
+    keys = [answer.keys for answer in found_answer]
+    drawn: str = found_answer.chart("chart.svg").svg
+line: str | None = found_answer.note
+width: int = found_answer.frame().width
+compared: str = release.analyze([{"table": ["town"]}], source="a.csv")[0]["analysis"]
+counted: rt.Answer = release.count(values=["flu"])
+plain: str = release.sql("SELECT COUNT(*) FROM release", "sqlite")
+success: float | None = rt.attack(release, "a.csv").success
+hidden = rt.attack(release, "a.csv", "definetti", quasi=["age"]).to_dict()
+alone_outcome = rt.attack(release, name="eligibility").to_dict()
 """
 
 WRONG = {
@@ -56,6 +74,11 @@ WRONG = {
     "rt.sensitive(hierachy='a.csv')": "call-arg",
     "rt.publish(rt.Job.read('a.toml'), fram=3)": "call-arg",
     "rt.Job(columns={'age': 3}, promises=[rt.KAnonymity(3)])": "dict-item",
+    "rt.open('r').query('SELECT 1', by='newton')": "arg-type",
+    "rt.open('r').sql('SELECT 1', 'oracle')": "arg-type",
+    "rt.attack('r', 'a.csv', 'naive-bayes').estimate": "attr-defined",
+    "rt.open('r').query('SELECT 1').estimat": "union-attr",
+    "rt.open('r').to_pandas(bound=True)": "call-arg",
 }
 
 
@@ -138,6 +161,10 @@ def test_a_constructor_takes_what_type_checkers_are_told(module, name, declared)
         a.arg for a, default in zip(declared.kwonlyargs, declared.kw_defaults, strict=True) if default is not None
     }
     assert {p.name for p in made if p.default is not Parameter.empty} == optional
+
+
+def test_the_attacks_that_a_type_checker_knows_are_those_of_the_catalogue():
+    assert {*get_args(ScoredAttack), "eligibility", "algorithm"} == set(catalogue.ATTACKS)
 
 
 def test_what_is_kept_from_the_type_checker_says_why():

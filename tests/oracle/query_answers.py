@@ -1,7 +1,8 @@
 """What SQL answers, over every table that a release leaves possible: by enumeration, with three-valued logic.
 
 A condition is a nested tuple: ("and" | "or", a, b), ("not", a), ("null", column), (test, column, value),
-("between", column, (low, high)) or ("in", column, values).  A row is a dict.
+("between", column, (low, high)), ("in", column, values), ("like", column, pattern), ("flag", column) or ("always", truth).
+A row is a dict.
 """
 
 from __future__ import annotations
@@ -24,14 +25,29 @@ def holds(condition, row):
     if condition[0] == "not":
         inner = holds(condition[1], row)
         return None if inner is None else not inner
+    if condition[0] == "always":
+        return condition[1]
     value = row[condition[1]]
     if condition[0] == "null":
         return value is None
     if value is None:
         return None
+    if condition[0] == "flag":
+        return value
+    if condition[0] == "like":
+        return is_like(value, condition[2])
     if condition[0] == "between":
         return condition[2][0] <= value <= condition[2][1]
     return value in condition[2] if condition[0] == "in" else TESTS[condition[0]](value, condition[2])
+
+
+def is_like(text, pattern):
+    """SQL's LIKE, letter by letter."""
+    if not pattern:
+        return not text
+    if pattern[0] == "%":
+        return any(is_like(text[start:], pattern[1:]) for start in range(len(text) + 1))
+    return bool(text) and pattern[0] in ("_", text[0]) and is_like(text[1:], pattern[1:])
 
 
 def outcome(condition, column, row):

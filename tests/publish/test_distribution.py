@@ -234,7 +234,7 @@ def test_a_forged_value_is_found_against_the_source():
         ("SELECT SUM(region) FROM release", "no numbers"),
         ("SELECT COUNT(*) FROM release WHERE income > age", "one column with a value"),
         ("SELECT COUNT(*) FROM release WHERE town = 'x'", "no column 'town'"),
-        ("SELECT COUNT(*) FROM release WHERE region LIKE 'N%'", "LIKE"),
+        ("SELECT COUNT(*) FROM release WHERE region ILIKE 'n%'", "ILIKE"),
         ("SELECT COUNT(*) FROM release WHERE age > 'old'", "compared with a text"),
         ("SELECT COUNT(*) FROM release, s", "JOIN"),
         ("SELECT COUNT(*) FROM (SELECT * FROM release)", "question within a question"),

@@ -6,7 +6,7 @@ The truth is found from the drawn rows alone, in whole numbers and fractions: no
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from fractions import Fraction
 from typing import Any
 
@@ -29,12 +29,17 @@ REGIONS = [
 ILLNESSES = ["flu", "cold", "gout", "mumps", "acne"]
 GRADES = ["low", "mid", "high", "top"]
 BEGIN = date(2000, 1, 1)
+MOMENT = datetime(2001, 3, 1)
 BUILT_BANDS = {"build": "intervals", "width": [5, 10, 20]}
 
 
 @dataclass
 class Drawn:
-    """A release and the rows of its source; `numbers` are the columns that can be summed, `rounded` the steps of rounded ones."""
+    """A release and the rows of its source.
+
+    `numbers` are the columns that can be summed, `dates` those of which a least and a greatest is asked, `rounded` the
+    steps of rounded ones.
+    """
 
     kind: str
     release: Any
@@ -42,6 +47,7 @@ class Drawn:
     numbers: list[str]
     columns: list[str]
     rounded: dict[str, Any]
+    dates: list[str]
 
 
 def chance(rng: np.random.Generator, share: float) -> bool:
@@ -124,6 +130,15 @@ def drawn_born(rng: np.random.Generator, rows: int) -> tuple[pl.Series, dict[str
     return pl.Series("born", values, dtype=pl.Date), options
 
 
+def drawn_seen(rng: np.random.Generator, rows: int) -> tuple[pl.Series, dict[str, Any]]:
+    """Moments, some of them midnights."""
+    step = timedelta(hours=int(pick(rng, [1, 6, 24])))
+    values: list[Any] = [MOMENT + step * int(steps) for steps in rng.integers(0, 60, rows)]
+    if chance(rng, 0.3):
+        values = with_missing(rng, values, 0.05)
+    return pl.Series("seen", values, dtype=pl.Datetime(pick(rng, ["us", "us", "ms", "ns"]))), {"type": "date"}
+
+
 def drawn_place(rng: np.random.Generator, rows: int) -> tuple[pl.Series, dict[str, Any]]:
     """Codes, as texts under a hierarchy of their beginnings, or as numbers that are categories; yes and no."""
     style = pick(rng, ["texts", "numbers", "decimals", "flags"])
@@ -141,7 +156,14 @@ def drawn_place(rng: np.random.Generator, rows: int) -> tuple[pl.Series, dict[st
     return pl.Series("place", values), options
 
 
-QUASI = {"age": drawn_age, "weight": drawn_weight, "town": drawn_town, "born": drawn_born, "place": drawn_place}
+QUASI = {
+    "age": drawn_age,
+    "weight": drawn_weight,
+    "town": drawn_town,
+    "born": drawn_born,
+    "seen": drawn_seen,
+    "place": drawn_place,
+}
 
 
 def drawn_sensitive(rng: np.random.Generator, kind: str, rows: int) -> tuple[pl.Series, dict[str, Any]]:
@@ -246,7 +268,8 @@ def draw(rng: np.random.Generator, kind: str, folder: Any) -> Drawn | None:
         return None
     published = [name for name in frame.columns if name != "person"]
     numbers = [name for name in published if frame[name].dtype.is_numeric()]
-    return Drawn(kind, rt.open(folder), frame.select(published).to_dicts(), numbers, published, rounded)
+    dates = [name for name in published if frame[name].dtype in (pl.Date, pl.Datetime)]
+    return Drawn(kind, rt.open(folder), frame.select(published).to_dicts(), numbers, published, rounded, dates)
 
 
 def constants_for(rng: np.random.Generator, drawn: Drawn) -> dict[str, list[Any]]:
@@ -260,6 +283,12 @@ def constants_for(rng: np.random.Generator, drawn: Drawn) -> dict[str, list[Any]
             some.append("nowhere")
         elif isinstance(first, bool):
             some = [True, False]
+        elif isinstance(first, datetime):
+            some += [
+                first + timedelta(minutes=1),
+                datetime(first.year, first.month, first.day),
+                MOMENT + timedelta(3000),
+            ]
         elif isinstance(first, date):
             some += [first + timedelta(days=1), BEGIN + timedelta(days=3000)]
         elif isinstance(first, float):
@@ -270,8 +299,8 @@ def constants_for(rng: np.random.Generator, drawn: Drawn) -> dict[str, list[Any]
     return found
 
 
-def truth(aggregate: str, column: str | None, condition: Any, rows: list[dict[str, Any]]) -> Fraction | None:
-    """What SQL answers, exactly."""
+def truth(aggregate: str, column: str | None, condition: Any, rows: list[dict[str, Any]]) -> Any:
+    """What SQL answers, exactly: a fraction, or a date."""
     kept = [row for row in rows if oracle.holds(condition, row) is True]
     held = [1 if column is None else row[column] for row in kept]
     held = [value for value in held if value is not None]
@@ -279,6 +308,8 @@ def truth(aggregate: str, column: str | None, condition: Any, rows: list[dict[st
         return Fraction(len(held))
     if not held:
         return None
+    if isinstance(held[0], date):
+        return min(held) if aggregate == "min" else max(held)
     numbers = [Fraction(value) for value in held]
     if aggregate == "sum":
         return sum(numbers, Fraction(0))
@@ -306,13 +337,25 @@ def has_key(row: dict[str, Any], name: str, key: Any, drawn: Drawn) -> bool:
                 else type(value)(float(end) if "." in end else int(end))
             )
             return value >= limit if beyond > 0 else value <= limit
+    if isinstance(value, date):
+        return bool(as_moment(value) == as_moment(key))
     return bool(value == key)
 
 
-def holds_between(answer: rt.Answer, true: Fraction | None) -> bool:
+def as_moment(value: Any) -> Any:
+    """A day as its midnight: moments that are all midnights are published as days."""
+    if isinstance(value, date) and not isinstance(value, datetime):
+        return datetime(value.year, value.month, value.day)
+    return value
+
+
+def holds_between(answer: rt.Answer, true: Any) -> bool:
     """Whether the truth lies within the bounds, without any slack."""
     if true is None:
         return True
+    if isinstance(true, date):
+        lower, upper, true = (as_moment(end) for end in (answer.lower, answer.upper, true))
+        return (lower is None or lower <= true) and (upper is None or true <= upper)
     if answer.lower is not None and Fraction(answer.lower) > true:
         return False
     return answer.upper is None or Fraction(answer.upper) >= true

@@ -94,8 +94,9 @@ def test_a_set_that_no_row_shows_has_an_interval_with_width_on_both_ends():
     manifest, draw = repeated_releases.sampled(people, k=20)
     for seed in range(20):
         found = ask(draw(np.random.default_rng(seed)), manifest, "SELECT COUNT(*) FROM release WHERE pay = 50")
-        low, high = found.interval
+        low, high = found.unlimited_interval
         assert low < found.estimate < high
+        assert found.interval == (max(low, 0), min(high, 60)) and found.interval[0] < found.interval[1]
         assert (found.lower, found.upper) == (0, 60)
 
 

@@ -210,6 +210,7 @@ def functions(release: rt.Release, planned: Any, folder: Path) -> dict[str, Call
         "Release.count": (release.count, {}),
         "Release.query": (release.query, {"sql": sql}),
         "Release.measure": (release.measure, {"questions": [sql]}),
+        "Release.analyze": (release.analyze, {"analyses": [{"table": ["d"]}]}),
         "Release.sql": (release.sql, {"sql": sql, "dialect": "duckdb"}),
         "Release.sight": (release.sight, {"cells": planned.cells}),
         "Release.value_counts": (release.value_counts, {"column": "d"}),

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from inspect import signature
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from reticent import catalogue
 from reticent.data.source import Source
@@ -30,6 +30,69 @@ from reticent.validation import (
 ATTACKS = catalogue.ATTACKS
 MAX_CONTROL_POINTS = 50_000
 MAX_POINTS_WITH_CONTROL = 200_000
+
+
+if TYPE_CHECKING:
+    from reticent.attacks.algorithm import AlgorithmOutcome
+    from reticent.attacks.eligibility.attack import EligibilityOutcome
+    from reticent.attacks.scoring import AttackOutcome
+
+ScoredAttack = Literal[
+    "naive-bayes",
+    "definetti",
+    "skewness",
+    "similarity",
+    "background",
+    "singling-out",
+    "linkability",
+    "inference",
+    "downcoding",
+    "overlap",
+    "composition",
+    "minimality",
+    "corruption",
+    "matrix",
+    "matrix-learned",
+]
+"""Attacks that guess about the people of a source, and count hits."""
+
+
+@overload
+def attack(
+    release: Any,
+    source: Any = ...,
+    name: ScoredAttack = ...,
+    *,
+    missing: tuple[str, ...] = ...,
+    job: Any = ...,
+    quasi: Iterable[str] | None = ...,
+    sensitive: Iterable[str] | None = ...,
+    hierarchy: Mapping[str, Any] | None = ...,
+    **options: Any,
+) -> AttackOutcome: ...
+
+
+@overload
+def attack(release: Any, *, name: Literal["eligibility"], **options: Any) -> EligibilityOutcome: ...
+
+
+@overload
+def attack(release: Any, *, name: Literal["algorithm"], **options: Any) -> AlgorithmOutcome: ...
+
+
+@overload
+def attack(
+    release: Any,
+    source: Any,
+    name: str,
+    *,
+    missing: tuple[str, ...] = ...,
+    job: Any = ...,
+    quasi: Iterable[str] | None = ...,
+    sensitive: Iterable[str] | None = ...,
+    hierarchy: Mapping[str, Any] | None = ...,
+    **options: Any,
+) -> AttackOutcome | EligibilityOutcome | AlgorithmOutcome: ...
 
 
 @validate_arguments(

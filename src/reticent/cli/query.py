@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -18,7 +18,7 @@ def query(
         str | None,
         typer.Argument(
             metavar="SQL",
-            help="SELECT COUNT(*), or SUM, AVG, MIN or MAX of columns, FROM release WHERE ... GROUP BY ...",
+            help="SELECT COUNT(*), or SUM, AVG, MIN or MAX of columns, FROM release WHERE ... GROUP BY ... ORDER BY ... LIMIT n",
             show_default=False,
         ),
     ] = None,
@@ -58,7 +58,16 @@ def query(
         typer.Option(
             "--source",
             metavar="DATA",
-            help="With --file: the data it was made from; true answers and errors stand beside.",
+            help="With --file or --analyses: the data it was made from; what is true stands beside.",
+            show_default=False,
+        ),
+    ] = None,
+    analyses: Annotated[
+        Path | None,
+        typer.Option(
+            "--analyses",
+            metavar="FILE",
+            help="A TOML file of analyses instead of SQL: contingency tables, means by groups, regressions.",
             show_default=False,
         ),
     ] = None,
@@ -69,7 +78,7 @@ def query(
 ) -> None:
     """Ask a release in SQL: an estimate with the least and the greatest value that is possible, or a standard error.
 
-    Conditions are on any published columns: AND, OR, NOT, comparisons, BETWEEN, IN, IS NULL.
+    Conditions are on any published columns: AND, OR, NOT, comparisons, BETWEEN, IN, LIKE, IS NULL.
     """
     from reticent.cli.output import say, say_json
     from reticent.errors import RequestError
@@ -78,11 +87,16 @@ def query(
     if not release.is_dir():
         raise RequestError(f"There is no release folder {release}.", attempt="the folder that `reticent publish` made.")
     opened = open_release(release)
+    if analyses is not None:
+        if question is not None or file is not None or print_sql is not None or database_url is not None:
+            raise RequestError("Analyses are asked alone.", attempt="--analyses FILE, and --source DATA with it.")
+        _print_analyses(opened.analyze(analyses, source, by=cast(Any, by), time_limit=time_limit), json)
+        return
     if question is None or file is not None or source is not None:
         _answer_file(opened, question, file, source, {"level": level, "by": by, "time_limit": time_limit}, json)
         return
     if print_sql is not None:
-        text = opened.sql(question, print_sql, table)
+        text = opened.sql(question, cast(Any, print_sql), table)
         if json:
             say_json({"sql": text})
         else:
@@ -93,14 +107,15 @@ def query(
 
         answer = ask_database(opened.manifest, question, database_url, table)
     else:
-        answer = opened.query(question, level=level, by=by, time_limit=time_limit)
-    answers = answer if isinstance(answer, list) else [answer]
+        answer = opened.query(question, level=level, by=cast(Any, by), time_limit=time_limit)
     if json:
         say_json(
-            [answer_of_group.to_dict() for answer_of_group in answers] if isinstance(answer, list) else answer.to_dict()
+            [_make_json_ready(line.to_dict()) for line in answer]
+            if isinstance(answer, list)
+            else _make_json_ready(answer.to_dict())
         )
         return
-    _print_answers(answers)
+    _print_answers(answer)
 
 
 def _answer_file(
@@ -113,13 +128,13 @@ def _answer_file(
     if file is None or question is not None:
         raise RequestError(
             "A release is asked one question, or those of a file.",
-            attempt="SQL in quotes; or --file FILE, and --source DATA with it.",
+            attempt="SQL in quotes; or --file FILE or --analyses FILE, and --source DATA with it.",
         )
     from reticent.query.run import summarize_errors
 
     answers = opened.measure(file, source, **options)
     if json:
-        say_json(answers)
+        say_json([_make_json_ready(line) for line in answers])
         return
     for question_text in dict.fromkeys(line["question"] for line in answers):
         say(question_text)
@@ -137,23 +152,70 @@ def _answer_file(
         )
 
 
-def _print_answers(answers: list[Any]) -> None:
-    _print_rows([answer.to_dict() for answer in answers])
+def _print_analyses(results: list[dict[str, Any]], json: bool) -> None:
+    """Print each analysis as a table, and below it how far it is off."""
+    from reticent.cli.output import say, say_json
+
+    if json:
+        say_json([_make_json_ready(result) for result in results])
+        return
+    for position, result in enumerate(results):
+        if position:
+            say("")
+        others = result.get("columns") or result.get("by") or result.get("on") or []
+        linked = " by " if result["analysis"] == "mean" else " on "
+        of = "" if "column" not in result else f" of {result['column']}{linked}"
+        say(f"{result['analysis'].capitalize()}{of or ' of '}{', '.join(others)}")
+        if "refused" in result:
+            say(f"Refused: {result['refused']}")
+            continue
+        rows = result.get("cells") or result.get("groups") or result.get("coefficients") or []
+        _print_rows([dict(row) for row in rows])
+        for name in ("total_variation", "largest_difference"):
+            if name in result:
+                say(f"{name.replace('_', ' ').capitalize()}: {result[name]:.4g}.")
+        for name, words in (("cramers_v", "Cramer's V"), ("r_squared", "R squared")):
+            if name in result:
+                say(f"{words}: {', '.join(f'{value:.4g} {when}' for when, value in result[name].items())}.")
 
 
-def _print_rows(rows: list[dict[str, Any]]) -> None:
+def _print_answers(answer: Any) -> None:
+    """Print one answer or several, and below them what is certain, what is assumed, and what else is to be known."""
+    rows = [line.to_dict() for line in (answer if isinstance(answer, list) else [answer])]
+    for row in rows:
+        row.pop("note", None)
+    _print_rows(rows, [answer.note] if answer.note else [])
+
+
+def _print_rows(rows: list[dict[str, Any]], notes: list[str] | None = None) -> None:
+    """Print rows as a table, and their notes below it, each once; the level stands in the name of the interval."""
     from reticent.cli.output import format_number, say, say_table
+    from reticent.html_repr import format_share
 
-    notes = list(dict.fromkeys(row.pop("note") for row in rows if "note" in row))
+    own_notes = [row.pop("note") for row in rows if "note" in row]
+    level = next((row["level"] for row in rows if "level" in row), None)
     for row in rows:
         row.pop("rest", None)
+        row.pop("level", None)
+        interval = row.pop("interval", None)
+        if interval is not None and level is not None:
+            row[f"{format_share(level)} interval"] = interval
     names = list(dict.fromkeys(name for row in rows for name in row))
     if not rows:
         say("No row is selected.")
         return
     say_table(names, [[_format_value(row.get(name), format_number) for name in names] for row in rows])
-    for note in notes:
+    for note in dict.fromkeys([*(notes or ()), *own_notes]):
         say(note)
+
+
+def _make_json_ready(value: Any) -> Any:
+    """Return a value with texts in place of dates."""
+    if isinstance(value, dict):
+        return {name: _make_json_ready(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_make_json_ready(part) for part in value]
+    return value.isoformat() if hasattr(value, "isoformat") else value
 
 
 def _format_value(value: Any, number: Any) -> str:

@@ -13,6 +13,7 @@ what labels cover.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -35,6 +36,7 @@ COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
 }
 IS_NULL = "is null"
 IS_AMONG = "among"  # a list of values: one atom, however long the list is
+IS_LIKE = "like"  # a text that is like a pattern of SQL
 Truth = tuple[np.ndarray, np.ndarray]  # where it is true, and where it is false; elsewhere it is unknown
 ENDLESS = (1 << 63) - 1  # where whole numbers end that may be anything
 MAX_COUNTED_STEPS = 1e10  # steps from zero within which decimals are counted one by one
@@ -45,7 +47,7 @@ MAX_NUMBERS_AT_ONCE = 1 << 22  # numbers held at once
 
 @dataclass(frozen=True, slots=True)
 class Atom:
-    """A column compared with one value, or with a tuple of them (AMONG), or tested for being missing."""
+    """A column compared with one value, with a tuple of them (AMONG) or a pattern (LIKE), or tested for being missing."""
 
     column: str
     test: str
@@ -92,7 +94,7 @@ def list_constants(atoms: Iterable[Atom]) -> list[Any]:
     for atom in atoms:
         if atom.test == IS_AMONG:
             constants.extend(atom.value)
-        elif atom.test != IS_NULL:
+        elif atom.test not in (IS_NULL, IS_LIKE):
             constants.append(atom.value)
     return constants
 
@@ -183,21 +185,23 @@ def make_value_axis(
     covered: tuple[np.ndarray, np.ndarray, int] | None = None,
     weight: np.ndarray | None = None,
     endless: tuple[int | None, int | None] = (None, None),
+    known_truths: Mapping[Atom, Truth] | None = None,
 ) -> ColumnAxis:
     """Make the axis of a column of listed values: each its own label, or labels that cover (label, value) pairs.
 
     A null in the list is a value too.  `weight` is how much of its label each pair has.  `endless` are the places of
-    values that stand for all that lie below them, and above.
+    values that stand for all that lie below them, and above.  `known_truths` are of atoms that values do not decide.
     """
     null = values.is_null().to_numpy() if values.null_count() else np.zeros(len(values), bool)
-    truths = {atom: _judge_atom(atom, values, null) for atom in atoms}
+    decided = known_truths or {}
+    truths = {atom: decided[atom] if atom in decided else _judge_atom(atom, values, null) for atom in atoms}
     label, value, labels = (
         covered if covered is not None else (np.arange(len(values)), np.arange(len(values)), len(values))
     )
     ends = None
-    if values.dtype.is_numeric():
+    if values.dtype.is_numeric() or has_dates(values.dtype):
         numbers = convert_to_numbers(values)
-        widened = values.dtype.is_integer() or values.dtype.is_decimal()
+        widened = not values.dtype.is_float()
         low, high = _bracket_rounded(numbers) if widened else (numbers, numbers)
         low = _remove_end(low, endless[0], -1)
         high = _remove_end(high, endless[1], 1)
@@ -211,8 +215,17 @@ def make_value_axis(
     return merge_pieces(name, code, truths, null, label, value, labels, weight, ends)
 
 
+def has_dates(dtype: pl.DataType) -> bool:
+    """Tell whether values are days or moments: they have places on a line, of which the least and the greatest is asked."""
+    return dtype in (pl.Date, pl.Datetime)
+
+
 def convert_to_numbers(values: pl.Series) -> np.ndarray:
-    """Convert to 64-bit integers if all numbers are whole, otherwise to doubles; a missing one is 0 and is never used."""
+    """Convert to 64-bit integers if all numbers are whole, otherwise to doubles; a missing one is 0 and is never used.
+
+    Days and moments become their places on the line, counted from 1970.
+    """
+    values = values.to_physical() if has_dates(values.dtype) else values
     numbers = values.cast(pl.Int64, strict=False) if values.dtype.is_integer() else None
     if numbers is None or numbers.null_count() > values.null_count():  # some are beyond 64 bits
         numbers = values.cast(pl.Float64)
@@ -284,6 +297,36 @@ def make_range_axis(name: str, code: np.ndarray, line: LineLabels, atoms: Sequen
     return merge_pieces(
         name, code, truths, null, label, piece, len(lower), weights, (padded_ends[0], padded_ends[1], padded_ends[2])
     )
+
+
+def match_texts(texts: Sequence[str | None], pattern: str) -> np.ndarray:
+    """Find which texts are like a pattern of SQL: `%` is any text, `_` any one character, and all else itself."""
+    pieces = pattern.split("%")
+    expressions = [
+        re.compile("".join("." if mark == "_" else re.escape(mark) for mark in piece), re.DOTALL) for piece in pieces
+    ]
+    sizes = [len(piece) for piece in pieces]
+    return np.array([text is not None and _match_pieces(text, expressions, sizes) for text in texts], bool)
+
+
+def _match_pieces(text: str, expressions: Sequence[re.Pattern[str]], sizes: Sequence[int]) -> bool:
+    """Tell whether a text has these pieces one after the other, the first at its beginning and the last at its end.
+
+    Each piece is taken where it first occurs, so that no pattern takes longer than its pieces do.
+    """
+    check_deadline()
+    if len(expressions) == 1:
+        return expressions[0].fullmatch(text) is not None
+    end = len(text) - sizes[-1]
+    if end < sizes[0] or not expressions[0].match(text) or not expressions[-1].match(text, end):
+        return False
+    place = sizes[0]
+    for expression in expressions[1:-1]:
+        occurrence = expression.search(text, place, end)
+        if occurrence is None:
+            return False
+        place = occurrence.end()
+    return True
 
 
 def convert_to_doubles(ends: np.ndarray) -> np.ndarray:
@@ -379,6 +422,9 @@ def _judge_atom(atom: Atom, values: pl.Series, null: np.ndarray) -> Truth:
     if atom.test == IS_AMONG:
         listed = set(atom.value)
         true = np.array([value in listed for value in values.to_list()], bool) & ~null
+        return true, ~true & ~null
+    if atom.test == IS_LIKE:
+        true = match_texts(values.to_list(), atom.value)
         return true, ~true & ~null
     comparison = COMPARISONS[atom.test](pl.col("v"), pl.lit(atom.value)).fill_null(False)
     true = values.alias("v").to_frame().select(comparison).to_series().to_numpy().astype(bool)

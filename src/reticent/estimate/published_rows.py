@@ -25,6 +25,7 @@ from reticent.estimate.condition import (
     ColumnAxis,
     Condition,
     LineLabels,
+    has_dates,
     list_atoms,
     list_constants,
     make_value_axis,
@@ -367,7 +368,7 @@ def _make_axis_of_members(
             weight[start : start + len(member_values)] = np.isin(member_values, np.array(extent.leaves, np.int64))
         start += len(member_values)
     endless: tuple[int | None, int | None] = (None, None)
-    if others and known_values.dtype.is_numeric():
+    if others and (known_values.dtype.is_numeric() or has_dates(known_values.dtype)):
         endless = (len(known_values), len(known_values) + len(others) - 1)
     return make_value_axis(entry.name, code, values, atoms, (label, value, len(members)), weight, endless)
 

@@ -8,29 +8,35 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from reticent.data.columns import Role
-from reticent.data.parsing import parse_dtype, parse_texts
+from reticent.data.parsing import FIRST_DAY, LAST_DAY, parse_dtype, parse_texts
 from reticent.errors import RequestError
 from reticent.estimate.condition import (
     ENDLESS,
     IS_AMONG,
+    IS_LIKE,
     IS_NULL,
     Atom,
     ColumnAxis,
     LineLabels,
+    has_dates,
     list_constants,
     make_range_axis,
     make_value_axis,
+    match_texts,
 )
 from reticent.exact_arithmetic import MAX_EXACT_INTEGER
 from reticent.format.manifest import ColumnEntry, build_cached_tree
 from reticent.labels.scale import UnreadableLabel, parse_number
 
+MAX_PATTERNS = 6  # of one column, where every combination of them is to be thought of
+UNITS_PER_DAY = {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 AS_PUBLISHED_PREFIX = "\x00published "
 """Begins the name of a column whose published values are meant, not those they stand for."""
 
@@ -198,9 +204,46 @@ def make_unknown_axis(entry: ColumnEntry | None, name: str, atoms: Sequence[Atom
         values = pl.Series([True, False])
     else:
         values = pl.Series(list_other_values(pl.Series([], dtype=dtype), atoms), dtype=dtype, strict=False)
+        if any(atom.test == IS_LIKE for atom in atoms):
+            return _make_axis_of_any_text(entry, values, atoms, null=null)
     if null:
         values = pl.concat([values, pl.Series([None], dtype=values.dtype)])
     return _make_any_axis(name, code, values, atoms)
+
+
+def _make_axis_of_any_text(entry: ColumnEntry, values: pl.Series, atoms: Sequence[Atom], *, null: bool) -> ColumnAxis:
+    """Make the axis of any text: one that no question names may be like each pattern or not, in any combination."""
+    patterns = [atom for atom in dict.fromkeys(atoms) if atom.test == IS_LIKE]
+    if len(patterns) > MAX_PATTERNS:
+        raise RequestError(
+            f"{len(patterns)} patterns of LIKE on {entry.name!r} are more than are answered where rows were withheld.",
+            attempt=f"{MAX_PATTERNS} patterns at the most, or IN (...).",
+        )
+    constants = set(list_constants(atoms))
+    texts: list[str | None] = []
+    likeness: list[tuple[bool, ...]] = []
+    for value in values.to_list():
+        own = [tuple(bool(match_texts([value], atom.value)[0]) for atom in patterns)]
+        combinations = own if value in constants else list(product((False, True), repeat=len(patterns)))
+        texts.extend([value] * len(combinations))
+        likeness.extend(combinations)
+    if null:
+        texts.append(None)
+        likeness.append((False,) * len(patterns))
+    is_present = np.array([text is not None for text in texts], bool)
+    known_truths = {}
+    for position, atom in enumerate(patterns):
+        is_like = np.array([combination[position] for combination in likeness], bool)
+        known_truths[atom] = (is_like & is_present, ~is_like & is_present)
+    pairs = (np.zeros(len(texts), np.int64), np.arange(len(texts)), 1)
+    return make_value_axis(
+        entry.name,
+        np.zeros(1, np.int64),
+        pl.Series(texts, dtype=pl.String),
+        atoms,
+        pairs,
+        known_truths=known_truths,
+    )
 
 
 def list_declared_values(entry: ColumnEntry) -> pl.Series:
@@ -241,9 +284,26 @@ def list_other_values(known: pl.Series, atoms: Iterable[Atom]) -> list[Any]:
             for number in (np.nextafter(value, -np.inf), value, np.nextafter(value, np.inf))
         ]
         candidates = [min(ends) - 1 - abs(min(ends)), *map(float, neighbours), max(ends) + 1 + abs(max(ends))]
+    elif has_dates(known.dtype):
+        candidates = _list_other_dates(known, constants)
     else:
         candidates = constants
     return [value for value in dict.fromkeys(candidates) if value not in shown]
+
+
+def _list_other_dates(known: pl.Series, constants: Sequence[Any]) -> list[Any]:
+    """List days or moments before all others, beside each constant, and after all others, as far as the calendar goes."""
+    places = pl.Series(constants, dtype=known.dtype, strict=False).to_physical().to_list()
+    ends = [place for place in (*known.to_physical().to_list(), *places) if place is not None] or [0]
+    listed = [
+        min(ends) - 2,
+        *(number for place in places for number in (place - 1, place, place + 1)),
+        max(ends) + 2,
+    ]
+    units = 1 if known.dtype == pl.Date else UNITS_PER_DAY[getattr(known.dtype, "time_unit", "us")]
+    within = [number for number in listed if FIRST_DAY * units <= number < (LAST_DAY + 1) * units]
+    physical = pl.Series(within, dtype=pl.Int32 if known.dtype == pl.Date else pl.Int64)
+    return physical.cast(known.dtype).to_list()
 
 
 def covers_other_values(entry: ColumnEntry) -> bool:

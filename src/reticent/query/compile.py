@@ -33,7 +33,14 @@ from reticent.estimate.question import describe_withheld_rows
 from reticent.estimate.reconstruction import BORROWED_ROWS, Reconstruction, require_no_extreme
 from reticent.estimate.source_values import is_coded
 from reticent.format.manifest import Manifest
-from reticent.query.sql import ParsedQuestion, join_conjunction, make_condition, parse_question, split_conjunction
+from reticent.query.sql import (
+    ParsedQuestion,
+    is_date_column,
+    join_conjunction,
+    make_condition,
+    parse_question,
+    split_conjunction,
+)
 from reticent.release.kind import reader_for
 
 OTHER_WAYS_TO_ASK = "release.query, or `reticent query` without --print-sql and --at."
@@ -79,6 +86,8 @@ def separate_question(question: ParsedQuestion, manifest: Manifest) -> SqlQuesti
             attempt="one question for each.",
         )
     aggregate = question.aggregates[0]
+    if aggregate.name in ("min", "max") and is_date_column(manifest.sensitive) and aggregate.column == sensitive:
+        raise RequestError(f"{aggregate} is not printed as plain SQL: it is of dates.", attempt=OTHER_WAYS_TO_ASK)
     if aggregate.column not in (None, sensitive):
         raise RequestError(
             f"{aggregate} is not printed as plain SQL: it is of another column than the sensitive one.",
@@ -163,7 +172,7 @@ def compile_perturbed_sql(manifest: Manifest, question: SqlQuestion, dialect: st
     group_columns = [exp.to_identifier(column_name, quoted=True).sql(dialect=dialect) for column_name in question.by]
     keys = "".join(f"{column_name}, " for column_name in group_columns)
     group = f"\nGROUP BY {', '.join(group_columns)}\nORDER BY {', '.join(group_columns)}" if group_columns else ""
-    where = "" if question.where is None else f"\n  WHERE {question.where.sql(dialect=dialect)}"
+    where = "" if question.where is None else f"\n  WHERE {print_condition(question.where, dialect)}"
     weights, spreads = (_compile_case(name, literals, numbers, double) for numbers in (weight, spread))
     rows = f"CAST(COUNT(*) AS {double})"
     total = f"COALESCE(SUM(reticent_weight), CAST(0 AS {double}))"
@@ -196,12 +205,23 @@ def compile_perturbed_sql(manifest: Manifest, question: SqlQuestion, dialect: st
 
 def compile_sql(manifest: Manifest, text: str, dialect: str, table: str = "release") -> str:
     """Compile the question to a database's SQL; its tables are NAME, or NAME_quasi and so on, as `export` writes them."""
+    return compile_question(manifest, parse_question(text, manifest), dialect, table)
+
+
+def compile_question(manifest: Manifest, parsed: ParsedQuestion, dialect: str, table: str) -> str:
+    """Compile a parsed question; ORDER BY and LIMIT are for who reads the lines, for what they leave out has to be said."""
     if dialect not in SQLGLOT_DIALECTS:
         raise RequestError(f"SQL of {dialect!r} is not printed.", attempt=suggest(dialect, list(SQLGLOT_DIALECTS)))
+    if parsed.order or parsed.limit is not None:
+        raise RequestError(
+            "ORDER BY and LIMIT are not printed as plain SQL.",
+            why="What is sorted are estimates, and nothing in a table would say so, nor which lines were left out.",
+            attempt="the question without them, or `reticent query` with --at in place of --print-sql.",
+        )
     kind = reader_for(manifest.kind)
     if "matrix" in manifest.own:
         rows_table = ".".join(map(quote_name, table.split(".")))
-        question = separate_question(parse_question(text, manifest), manifest)
+        question = separate_question(parsed, manifest)
         return compile_perturbed_sql(manifest, question, SQLGLOT_DIALECTS[dialect], DOUBLE_TYPES[dialect], rows_table)
     if kind.files not in (TABLE_SUFFIXES, TABLE_SUFFIXES[:2]):
         raise RequestError(
@@ -213,7 +233,7 @@ def compile_sql(manifest: Manifest, text: str, dialect: str, table: str = "relea
             ),
             attempt="release.query, or `reticent query` without --print-sql and --at.",
         )
-    question = separate_question(parse_question(text, manifest), manifest)
+    question = separate_question(parsed, manifest)
     if question.withheld.rows and kind.files == TABLE_SUFFIXES:
         raise RequestError(
             "Questions to a transformed release with withheld rows are not printed as plain SQL: `bounds` is of published rows.",
@@ -222,7 +242,9 @@ def compile_sql(manifest: Manifest, text: str, dialect: str, table: str = "relea
     names = {name: ".".join(quote_name(part) for part in f"{table}_{name}".split(".")) for name in TABLE_SUFFIXES}
     keys = [f"reticent_key{position}" for position in range(len(question.by))]
     columns = [f"{quote_name(name)} AS {key}" for name, key in zip(question.by, keys, strict=True)]
-    condition = "" if question.where is None else f"\n  WHERE {question.where.sql(dialect=SQLGLOT_DIALECTS[dialect])}"
+    condition = (
+        "" if question.where is None else f"\n  WHERE {print_condition(question.where, SQLGLOT_DIALECTS[dialect])}"
+    )
     group = ", ".join([*map(quote_name, question.by), '"group"'])
     selected = ", ".join([*columns, '"group"'])
     picked = f"picked AS (\n  SELECT {selected}, COUNT(*) AS reticent_n FROM {names['quasi']}{condition}\n  GROUP BY {group}\n)"
@@ -233,6 +255,21 @@ def compile_sql(manifest: Manifest, text: str, dialect: str, table: str = "relea
     if question.aggregate == "count":
         return _compile_count(manifest, question, dialect, names, picked, key_columns, ending)
     return _compile_lookup(manifest, question, dialect, names, picked, key_columns, ending)
+
+
+def print_condition(condition: Any, dialect: str) -> str:
+    """Print a condition as a database reads it; SQLite's LIKE takes a for A, which its GLOB does not."""
+    if dialect != "sqlite":
+        return str(condition.sql(dialect=dialect))
+
+    def replace_like(node: Any) -> Any:
+        if not isinstance(node, exp.Like):
+            return node
+        wildcards = {"%": "*", "_": "?", "*": "[*]", "?": "[?]", "[": "[[]"}
+        pattern = "".join(wildcards.get(letter, letter) for letter in node.expression.name)
+        return exp.Glob(this=node.this, expression=exp.Literal.string(pattern))
+
+    return str(condition.transform(replace_like).sql(dialect=dialect))
 
 
 def add_withheld_columns(published: dict[str, str], withheld: WithheldRows, double: str, integer: str) -> str:
@@ -315,7 +352,7 @@ def _compile_matching(
         )
     integer = INTEGER_TYPES[dialect]
     double = DOUBLE_TYPES[dialect]
-    filter_sql = "1 = 1" if question.held is None else question.held.sql(dialect=SQLGLOT_DIALECTS[dialect])
+    filter_sql = "1 = 1" if question.held is None else print_condition(question.held, SQLGLOT_DIALECTS[dialect])
     keys = "".join(f"p.reticent_key{position}, " for position in range(len(question.by)))
     counts = (
         f'held AS (\n  SELECT "group", SUM("count") AS total, SUM(CASE WHEN {filter_sql} THEN "count" ELSE 0 END) AS among\n'

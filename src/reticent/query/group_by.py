@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from math import prod
 from typing import Any
@@ -42,12 +42,16 @@ OTHER_GROUPS_TEXT = "any other value"
 
 @dataclass(frozen=True, eq=False)
 class GroupSelection:
-    """One group: its keys as they are shown, the condition that selects it, and whether it is the rest of all other groups."""
+    """One group: its keys as they are shown, the condition that selects it, and whether it is the rest of all other groups.
+
+    `sort_keys` are the values by which lines are sorted, where what is shown is a text such as `80 or more`.
+    """
 
     keys: dict[str, Any]
     condition: Condition | None
     rest: bool = False
     empty: bool = False  # no published row is in it
+    sort_keys: dict[str, Any] = field(default_factory=dict)
 
 
 def iterate_groups(kind: Reader, tables: Tables, manifest: Manifest, by: Sequence[str]) -> Iterator[GroupSelection]:
@@ -82,6 +86,7 @@ def iterate_groups(kind: Reader, tables: Tables, manifest: Manifest, by: Sequenc
         yield GroupSelection(
             {name: key.shown for name, key in combination.items()},
             join_conditions(*(key.atom for key in combination.values())),
+            sort_keys={name: key.order for name, key in combination.items()},
         )
     open_ended = [
         _exclude_listed(entries[name], values)

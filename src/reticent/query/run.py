@@ -8,7 +8,7 @@ which the release was made.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, field, replace
 from math import sqrt
@@ -17,6 +17,7 @@ from statistics import fmean, median
 from typing import Any
 
 import polars as pl
+from sqlglot import exp
 
 from reticent.data.database import (
     expand_environment,
@@ -37,16 +38,27 @@ from reticent.data.parsing import parse_dtype
 from reticent.data.text_formats import parse_stated
 from reticent.errors import RequestError, ReticentError, SourceUnreachable, pluralize, quote_list
 from reticent.estimate.answer import CONFIDENCE_LEVEL, NO_ANSWER, Answer
+from reticent.estimate.answers import Answers
 from reticent.estimate.condition import join_conditions, list_atoms
+from reticent.estimate.independent_rows import clamp_to_bounds
 from reticent.estimate.published_rows import PublishedRows
 from reticent.estimate.question import BoundQuestion, Question
 from reticent.estimate.source_values import AS_PUBLISHED_PREFIX, require_answerable_values
 from reticent.format.data_files import Tables
-from reticent.format.manifest import Manifest
+from reticent.format.manifest import ColumnEntry, Manifest
 from reticent.limits import read_text_file
-from reticent.query.compile import compile_sql, separate_question
+from reticent.query.certainty import describe_certainty, list_interval_remarks
+from reticent.query.compile import compile_question, separate_question
 from reticent.query.group_by import OTHER_GROUPS_TEXT, GroupSelection, iterate_groups
-from reticent.query.sql import QUESTION_SHAPE, ParsedQuestion, make_condition, parse_question, parse_statements
+from reticent.query.line_order import AnswerLine, arrange_lines
+from reticent.query.sql import (
+    QUESTION_SHAPE,
+    ParsedQuestion,
+    is_date_column,
+    make_condition,
+    parse_question,
+    parse_statements,
+)
 from reticent.redaction import redact
 from reticent.release.kind import AskedColumns, reader_for
 from reticent.time_limit import check_deadline, limit_cpu_time
@@ -78,13 +90,39 @@ class QueryOptions:
             raise RequestError("The time limit is a number of CPU seconds above 0.", attempt="time_limit = 60.")
 
 
-def ask(tables: Tables, manifest: Manifest, text: str, options: QueryOptions | None = None) -> Answer | list[Answer]:
-    """Answer a question; with GROUP BY or several aggregates return a list, sorted by keys and then in the order of SELECT."""
+def ask(tables: Tables, manifest: Manifest, text: str, options: QueryOptions | None = None) -> Answer | Answers:
+    """Answer a question; with GROUP BY or several aggregates return `Answers`: line by line, in the order of SELECT."""
     question = parse_question(text, manifest)
     options = options or QueryOptions()
     with limit_question_time(options):
-        answers = [answer for answer, _ in iterate_answers(tables, manifest, question, options)]
+        lines = [line for line, _ in iterate_lines(tables, manifest, question, options)]
+    answers = finish_answers(lines, question, manifest)
     return answers if question.by or len(question.aggregates) > 1 else answers[0]
+
+
+def finish_answers(lines: Sequence[AnswerLine], question: ParsedQuestion, manifest: Manifest) -> Answers:
+    """Put lines in the order asked for, and say of each answer, and of all of them, what is certain and what is assumed."""
+    places, order_remarks = arrange_lines(lines, question)
+    names = list_question_columns(question)
+    arranged = [answer for place in places for answer in lines[place].answers]
+    remarks = [*question.remarks, *order_remarks]
+    finished = []
+    own_remarks: list[str | None] = []
+    for answer in arranged:
+        certainty = describe_certainty([answer], manifest, names)
+        own = [answer.note, *list_interval_remarks(answer)]
+        own_remarks += own
+        finished.append(replace(answer, certainty=certainty, note=_join_sentences([certainty, *own, *remarks])))
+    certainty = describe_certainty(arranged, manifest, names) if arranged else None
+    whole_note = _join_sentences([certainty, *dict.fromkeys(own_remarks), *remarks])
+    return Answers(finished, certainty=certainty, note=whole_note)
+
+
+def list_question_columns(question: ParsedQuestion) -> list[str]:
+    """List the columns that a question is about."""
+    aggregated = [aggregate.column for aggregate in question.aggregates if aggregate.column is not None]
+    compared = [] if question.where is None else [column.name for column in question.where.find_all(exp.Column)]
+    return list(dict.fromkeys([*aggregated, *question.by, *compared]))
 
 
 def find_asked_columns(texts: Iterable[str], manifest: Manifest) -> AskedColumns:
@@ -117,12 +155,13 @@ def limit_question_time(options: QueryOptions) -> AbstractContextManager[None]:
     return limit_cpu_time(options.time_limit, make_error)
 
 
-def iterate_answers(
+def iterate_lines(
     tables: Tables, manifest: Manifest, parsed: ParsedQuestion, options: QueryOptions
-) -> Iterator[tuple[Answer, Question]]:
-    """Yield every answer with the question that the reader of the kind answered."""
+) -> Iterator[tuple[AnswerLine, list[Question]]]:
+    """Yield every line of the answer, with the questions that the reader of the kind answered."""
     reader = reader_for(manifest.kind)
-    where = make_condition(parsed.where, {column.name: column for column in manifest.columns})
+    entries = {column.name: column for column in manifest.columns}
+    where = make_condition(parsed.where, entries)
     shown = getattr(reader, "shows_values", False)
     require_answerable_values(manifest.kind, manifest.columns, parsed.by, (), shown=shown)
     for line in iterate_groups(reader, tables, manifest, parsed.by):
@@ -140,22 +179,32 @@ def iterate_answers(
             )
 
         answers = []
+        questions = []
         for aggregate in parsed.aggregates:
             check_deadline()
             question = make_question(aggregate.name, aggregate.column)
             label = str(aggregate) if len(parsed.aggregates) > 1 else None
             answer = _set_level(reader.estimate(tables, manifest, question), float(options.level))
-            answers.append((replace(answer, keys=line.keys or None, of=label, rest=line.rest), question))
-        if line.keys and all(_says_nothing(answer) for answer, _ in answers):
+            answers.append(replace(answer, keys=line.keys or None, of=label, rest=line.rest))
+            questions.append(question)
+        if line.keys and all(_says_nothing(answer) for answer in answers):
             row_count = reader.estimate(tables, manifest, make_question("count", None))
             if _is_nobody(replace(row_count, rest=line.rest)):
                 continue
-        yield from answers
+        dated = [
+            _date_answer(answer, entries.get(aggregate.column or ""), aggregate.name)
+            for answer, aggregate in zip(answers, parsed.aggregates, strict=True)
+        ]
+        yield AnswerLine(tuple(dated), line.sort_keys, line.rest), questions
 
 
-def ask_database(manifest: Manifest, text: str, url: str, table: str) -> Answer | list[Answer]:
-    """Answer a question from the tables NAME_quasi, NAME_sensitive and NAME_bounds of a database."""
-    sql = compile_sql(manifest, text, parse_scheme(url), table)
+def ask_database(manifest: Manifest, text: str, url: str, table: str) -> Answer | Answers:
+    """Answer a question from the tables NAME_quasi, NAME_sensitive and NAME_bounds of a database.
+
+    Lines are sorted and cut off here, as those of `ask` are.
+    """
+    question = parse_question(text, manifest)
+    sql = compile_question(manifest, replace(question, order=(), limit=None), parse_scheme(url), table)
     try:
         _require_single_release(url, table)
         names, rows = _run_sql(url, sql)
@@ -169,14 +218,14 @@ def ask_database(manifest: Manifest, text: str, url: str, table: str) -> Answer 
             advice = f"`reticent export` to it first, with --table {table}."
             translated = type(translated)(translated.what, why=translated.why, attempt=advice)
         raise translated from None
-    question = parse_question(text, manifest)
-    answers = [_make_answer(dict(zip(names, row, strict=True)), question.by) for row in rows]
-    if not question.by:
-        return answers[0]
+    entries = {column.name: column for column in manifest.columns}
+    answers = [_make_answer(dict(zip(names, row, strict=True)), question, entries) for row in rows]
     withheld = separate_question(question, manifest).withheld
-    if withheld.may:
+    if question.by and withheld.may:
         answers.append(_make_rest_answer(question, withheld.may))
-    return answers
+    lines = [AnswerLine((answer,), dict(answer.keys or {}), answer.rest) for answer in answers]
+    finished = finish_answers(lines, question, manifest)
+    return finished if question.by else finished[0]
 
 
 def read_questions(path: str | Path) -> list[str]:
@@ -211,13 +260,14 @@ def measure_questions(
     options = options or QueryOptions()
     for question, parsed in zip(questions, parsed_questions, strict=True):
         with limit_question_time(options):
-            answers = list(iterate_answers(tables, manifest, parsed, options))
-        for answer, question_asked in answers:
+            answer_lines = list(iterate_lines(tables, manifest, parsed, options))
+        places, _ = arrange_lines([line for line, _ in answer_lines], parsed)
+        asked = [question_asked for place in places for question_asked in answer_lines[place][1]]
+        answers = finish_answers([line for line, _ in answer_lines], parsed, manifest)
+        for answer, question_asked in zip(answers, asked, strict=True):
             line = {"question": question, **answer.to_dict()}
             if rows is not None and not answer.rest and not _asks_rounded_values(question_asked):
-                line["true"] = true_answer = answer_exactly(rows, question_asked)
-                if true_answer and answer.estimate is not None:
-                    line["error"] = abs(answer.estimate - true_answer) / abs(true_answer)
+                line |= _measure_answer(answer, question_asked, rows, manifest)
             lines.append(line)
     return lines
 
@@ -258,6 +308,46 @@ def answer_exactly(source: pl.DataFrame, question: Question) -> float | None:
         PublishedRows(source, {}), question.condition, question.aggregate, question.column, sensitive=False
     )
     return question_of_source.answer_row_by_row().upper
+
+
+def _measure_answer(answer: Answer, question: Question, source: pl.DataFrame, manifest: Manifest) -> dict[str, Any]:
+    """Return the true answer and, of numbers, the relative error of the estimate."""
+    true_answer = answer_exactly(source, question)
+    entry = next((column for column in manifest.columns if column.name == question.column), None)
+    if entry is not None and question.aggregate in ("min", "max") and is_date_column(entry):
+        return {"true": _convert_place(true_answer, entry)}
+    if true_answer and answer.estimate is not None:
+        return {"true": true_answer, "error": abs(answer.estimate - true_answer) / abs(true_answer)}
+    return {"true": true_answer}
+
+
+def _date_answer(answer: Answer, entry: ColumnEntry | None, aggregate: str) -> Answer:
+    """Return the answer to MIN or MAX of dates with dates in place of their places on the line; others as they are."""
+    if entry is None or aggregate not in ("min", "max") or not is_date_column(entry):
+        return answer
+    estimate = answer.estimate
+    if estimate is not None:
+        estimate = clamp_to_bounds(round(estimate), answer.lower, answer.upper)
+    ends = {"lower": answer.lower, "upper": answer.upper, "estimate": estimate}
+    dates = {name: _convert_place(place, entry) for name, place in ends.items()}
+    published = None if answer.published is None else _date_answer(answer.published, entry, aggregate)
+    return replace(answer, **dates, std_error=None, published=published)
+
+
+def _convert_place(place: float | None, entry: ColumnEntry) -> Any:
+    """Convert a place on the line of days or moments to a date; None beyond the calendar."""
+    if place is None:
+        return None
+    dtype = parse_dtype(entry.dtype)
+    physical = pl.Int32 if dtype == pl.Date else pl.Int64
+    try:
+        return pl.Series([int(place)], dtype=pl.Int64).cast(physical).cast(dtype).to_list()[0]
+    except (pl.exceptions.PolarsError, OverflowError, ValueError):
+        return None
+
+
+def _join_sentences(sentences: Sequence[str | None]) -> str | None:
+    return " ".join(sentence for sentence in sentences if sentence) or None
 
 
 def _set_level(answer: Answer, level: float) -> Answer:
@@ -307,8 +397,8 @@ def _run_sql(url: str, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
         return [column[0] for column in cursor.description], cursor.fetchall()
 
 
-def _make_answer(row: dict[str, Any], by: tuple[str, ...]) -> Answer:
-    keys = {name: row[name] for name in by} or None
+def _make_answer(row: dict[str, Any], question: ParsedQuestion, entries: Mapping[str, ColumnEntry]) -> Answer:
+    keys = {name: _read_key(row[name], entries[name]) for name in question.by} or None
     published = None
     if "published_estimate" in row:
         published = _read_numbers(
@@ -317,7 +407,19 @@ def _make_answer(row: dict[str, Any], by: tuple[str, ...]) -> Answer:
     answer = _read_numbers(row)
     if "published_variance" in row and answer.lower is not None and answer.lower == answer.upper:
         answer = replace(answer, std_error=0.0)  # nothing in it is random
+    if question.aggregates[0].name == "count" and answer.lower is None and answer.estimate is not None:
+        answer = replace(answer, lower=0)
     return replace(answer, keys=keys, published=published)
+
+
+def _read_key(value: Any, entry: ColumnEntry) -> Any:
+    """Return a key as the release has it: SQLite has 1 and 0 for true and false, and texts for dates."""
+    dtype = parse_dtype(entry.dtype)
+    if dtype == pl.Boolean and isinstance(value, int):
+        return bool(value)
+    if dtype.is_temporal() and isinstance(value, str):
+        return _read_texts(pl.Series([value]), dtype)[0]
+    return value
 
 
 def _make_rest_answer(question: ParsedQuestion, withheld: int) -> Answer:

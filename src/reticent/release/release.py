@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import polars as pl
 
@@ -18,6 +18,7 @@ from reticent.data import source as sources
 from reticent.data.cells import Cells
 from reticent.errors import ColumnError, OutputExists, RequestError, suggest
 from reticent.estimate.answer import CONFIDENCE_LEVEL, Answer
+from reticent.estimate.answers import Answers
 from reticent.estimate.question import Question
 from reticent.format.folder import translate_disk_errors
 from reticent.format.manifest import ColumnEntry, Manifest
@@ -40,6 +41,7 @@ from reticent.release.kind import AdversaryView, NeededColumns, Reader, read_nee
 from reticent.validation import (
     flag,
     is_cells,
+    mapping,
     optional,
     path,
     path_or_table,
@@ -49,6 +51,10 @@ from reticent.validation import (
     validate_arguments,
     value_list,
 )
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
 
 MAX_ROWS_READ = 2_000_000
 """A release of so many rows or more is not read whole for a question."""
@@ -63,6 +69,16 @@ def _check_questions(value: Any, name: str) -> Any:
     listed = [text(one, name) for one in value_list(value, name)]
     if not listed:
         raise RequestError("The list has no question.", attempt='["SELECT COUNT(*) FROM release"].')
+    return listed
+
+
+def _check_analyses(value: Any, name: str) -> Any:
+    """Check the path of a file, or a list of analyses."""
+    if isinstance(value, str | Path):
+        return path(value, name)
+    listed = [mapping(analysis, name) for analysis in value_list(value, name)]
+    if not listed:
+        raise RequestError("The list has no analysis.", attempt='[{"table": ["town", "illness"]}].')
     return listed
 
 
@@ -144,7 +160,7 @@ class Release:
         return self._reader.frame(self.tables, self.manifest, bounds=bounds)
 
     @validate_arguments(bounds=flag)
-    def to_pandas(self, *, bounds: bool = False) -> Any:
+    def to_pandas(self, *, bounds: bool = False) -> pd.DataFrame:
         """Return `frame()` as a pandas data frame; missing texts are None, missing numbers NaN."""
         try:
             return self.frame(bounds=bounds).to_pandas()
@@ -154,13 +170,17 @@ class Release:
             ) from None
 
     @validate_arguments(bounds=flag)
-    def to_arrow(self, *, bounds: bool = False) -> Any:
+    def to_arrow(self, *, bounds: bool = False) -> pa.Table:
         """Return `frame()` as a pyarrow table."""
         return self.frame(bounds=bounds).to_arrow()
 
     @validate_arguments(values=optional(value_list), by=text)
     def count(
-        self, where: pl.Expr | None = None, values: Iterable[Any] | None = None, *, by: str = "inversion"
+        self,
+        where: pl.Expr | None = None,
+        values: Iterable[Any] | None = None,
+        *,
+        by: Literal["inversion", "em"] = "inversion",
     ) -> Answer:
         """Estimate how many people in a selection of published rows have one of the sensitive values; `query` takes
         conditions on values.
@@ -176,13 +196,26 @@ class Release:
 
     @validate_arguments(sql=text, level=share, by=text, time_limit=optional(seconds))
     def query(
-        self, sql: str, *, level: float = CONFIDENCE_LEVEL, by: str = "inversion", time_limit: float | None = 60.0
-    ) -> Any:
+        self,
+        sql: str,
+        *,
+        level: float = CONFIDENCE_LEVEL,
+        by: Literal["inversion", "em"] = "inversion",
+        time_limit: float | None = 60.0,
+    ) -> Answer | Answers:
         """Return the `Answer` to a question in SQL, with guaranteed bounds or a standard error if the kind has them.
 
-        With GROUP BY or several aggregates a list of them, each answer with its `keys`.  `level` is that of the
-        `interval` that a standard error gives; `by` is how perturbed values are reconstructed: "inversion", or "em",
-        which is never negative. `time_limit` is in CPU seconds, without reading the release; None sets no limit.
+        With GROUP BY or several aggregates it is `Answers`: a list of them, each answer with its `keys`.  Both have
+        `frame()`, `to_pandas()`, and a `note` that says what is certain and what is assumed.
+
+        Parameters:
+            sql: one SELECT of aggregates, FROM release.
+            level: that of the `interval` that a standard error gives.
+            by: how perturbed values are reconstructed: "inversion", or "em", which is never negative.
+            time_limit: in CPU seconds, without reading the release; None sets no limit.
+
+        Raises:
+            RequestError: if the question is not understood, or cannot be answered.
         """
         from reticent.query import QueryOptions, ask
 
@@ -218,7 +251,7 @@ class Release:
         source: Any = None,
         *,
         level: float = CONFIDENCE_LEVEL,
-        by: str = "inversion",
+        by: Literal["inversion", "em"] = "inversion",
         time_limit: float | None = 60.0,
     ) -> list[dict[str, Any]]:
         """Answer a list of questions in SQL, or those of a file; with the source, add the `true` answers and relative `error`s.
@@ -237,8 +270,44 @@ class Release:
         how = QueryOptions(level=level, by=by, known=known, time_limit=time_limit)
         return measure_questions(tables, self.manifest, listed, people, how)
 
+    @validate_arguments(analyses=_check_analyses, source=optional(path_or_table), by=text, time_limit=optional(seconds))
+    def analyze(
+        self,
+        analyses: str | Path | Iterable[Mapping[str, Any]],
+        source: Any = None,
+        *,
+        by: Literal["inversion", "em"] = "inversion",
+        time_limit: float | None = 60.0,
+    ) -> list[dict[str, Any]]:
+        """Carry out a list of analyses on the release and, if it is given, on the source: what is `before`, `after`, and the `difference`.
+
+        Parameters:
+            analyses: a TOML file with tables [[analysis]], or a list of `{"table": ["town", "illness"]}`,
+                `{"mean": "income", "by": ["town"]}` and `{"regression": "income", "on": ["age", "sex"]}`.
+            source: the table that the release was made from; what is `before` stays with its owner.
+            by: how perturbed values are reconstructed.
+            time_limit: in CPU seconds, for each analysis; None sets no limit.
+
+        Returns:
+            A table of each: of a contingency table the `cells`, of means the `groups`, of a regression the
+            `coefficients`; what this release cannot answer has the reason as `refused`.
+
+        Raises:
+            RequestError: if an analysis is not understood, or names a column that the release does not have.
+        """
+        from reticent.query import QueryOptions
+        from reticent.query.analyses import measure_analyses, read_analyses
+
+        listed = analyses if isinstance(analyses, list) else read_analyses(cast(str, analyses))
+        people = None
+        if source is not None:
+            read, frame = resolve_source(self, source)
+            people = sources.collect_frame(sources.scan_source(read, frame), "Reading the source")
+        options = QueryOptions(by=by, known=self._question_cache, time_limit=time_limit)
+        return measure_analyses(self.tables, self.manifest, listed, people, options)
+
     @validate_arguments(sql=text, dialect=text, table=text)
-    def sql(self, sql: str, dialect: str, table: str = "release") -> str:
+    def sql(self, sql: str, dialect: Literal["duckdb", "sqlite", "postgresql"], table: str = "release") -> str:
         """Return the same question as plain SQL over the tables that `to_database` writes: "duckdb", "sqlite" or "postgresql"."""
         from reticent.query.compile import compile_sql
 

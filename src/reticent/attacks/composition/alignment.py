@@ -29,6 +29,7 @@ from reticent.data.cells import COUNT_COLUMN, Cells, encode_cells, find_distinct
 from reticent.data.columns import Column, Role
 from reticent.data.declared_withholding import has_values, list_complete_columns
 from reticent.data.hierarchy import Hierarchy
+from reticent.data.parsing import parse_texts
 from reticent.data.source import collect_frame, is_text
 from reticent.data.text_formats import parse_declared
 from reticent.errors import BundleDamaged, RequestError, pluralize, quote_list
@@ -387,7 +388,8 @@ def _make_rows_of_lost_values(release: Any, typed: pl.DataFrame) -> pl.DataFrame
     columns: dict[str, pl.Series] = {}
     for entry in release.columns:
         if entry.role == Role.QUASI and entry.values:
-            columns[entry.name] = pl.Series(entry.values)
+            is_flag = entry.dtype == "Boolean"  # of which Polars reads no texts
+            columns[entry.name] = parse_texts(entry.values, entry.dtype) if is_flag else pl.Series(entry.values)
     parts = [_make_rows_of_nobody(typed, {name: values}) for name, values in columns.items() if name in typed.columns]
     exact = release.tables.get("quasi")
     if exact is not None:
