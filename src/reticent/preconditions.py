@@ -20,9 +20,12 @@ from reticent.job.job import Job
 from reticent.methods.base import resolve_weights
 from reticent.methods.recipe_planning import select_method_promises
 from reticent.methods.regions import require_plannable_by_region
+from reticent.models.beta_likeness import BetaLikeness
+from reticent.models.k_anonymity import KAnonymity
 from reticent.models.l_dichotomy import LDichotomy
 from reticent.models.l_diversity import ProbabilisticLDiversity
 from reticent.models.promise import Promises
+from reticent.models.t_closeness import TCloseness
 
 if TYPE_CHECKING:
     from reticent.engines.engine import Engine
@@ -40,9 +43,12 @@ def require_promises_supported(job: Job) -> None:
     try:
         _require_job_supported(job)
     except JobError as refusal:
-        raise JobError(
-            refusal.what, why=refusal.why, attempt=_advise_changes(job) or refusal.attempt or "another promise."
-        ) from None
+        tried = _advise_changes(job)
+        stated = refusal.attempt.rstrip(".")
+        if tried and (stated.startswith("a further") or "method =" in stated):
+            stated = ""
+        advice = ", or ".join(words for words in (tried, stated) if words)
+        raise JobError(refusal.what, why=refusal.why, attempt=f"{advice or _advise_promise(job)}.") from None
 
 
 def list_supporting_methods(job: Job, sensitive_columns: int = 0) -> list[str]:
@@ -92,20 +98,29 @@ def _advise_changes(job: Job) -> str:
     changes = list(_list_changes(job))
     single = [words for words, change in changes if _is_supported(replace(job, **change))]
     if single:
-        return f"{', or '.join(single)}."
+        return ", or ".join(single)
     for number in range(2, MAX_CHANGES_TOGETHER + 1):
         for chosen in combinations(changes, number):
             fields = [name for _, change in chosen for name in change]
             combined = {name: value for _, change in chosen for name, value in change.items()}
             if len(set(fields)) == len(fields) and _is_supported(replace(job, **combined)):
-                return f"{' and '.join(words for words, _ in chosen)}."
+                return " and ".join(words for words, _ in chosen)
     return ""
+
+
+def _advise_promise(job: Job) -> str:
+    """Advise another promise with which the job is accepted, if one of the usual ones is."""
+    usual = (ProbabilisticLDiversity(2), BetaLikeness(4), TCloseness(Fraction(1, 5)), KAnonymity(5))
+    accepted = [promise.name for promise in usual if _is_supported(replace(job, promises=Promises((promise,))))]
+    return f'another promise, such as model = "{accepted[0]}"' if accepted else "another promise"
 
 
 def _list_changes(job: Job) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield changes of a job that a steward may make, in words and as fields of the job."""
     if job.release.suppress_at_most:
         yield "suppress_at_most = 0", {"release": replace(job.release, suppress_at_most=Fraction(0))}
+    if job.release.loss_at_most is not None:
+        yield "leaving loss_at_most out", {"release": replace(job.release, loss_at_most=None)}
     if any(column.labels for column in job.columns.values()):
         unlabelled = {name: replace(column, labels=None) for name, column in job.columns.items()}
         yield "leaving labels out", {"columns": unlabelled}
@@ -231,7 +246,6 @@ def require_loss_limit_supported(job: Job) -> None:
     raise JobError(
         f"loss_at_most is about labels; {job.method.name} publishes quasi-identifiers as they are.",
         why="What it loses is the sensitive value or the link to it, and the audit says how much.",
-        attempt="leaving loss_at_most out, or a method that generalizes.",
     )
 
 
@@ -251,20 +265,20 @@ def require_early_withholding_supported(job: Job) -> None:
             f'{job.method.name} cannot withhold rows by missing = "withhold" of the sensitive column {incomplete[0]!r}.',
             why="It promises something against who knows the values of all others, and to them the published size of a group "
             "would tell that somebody's value is missing.",
-            attempt="a value of their own for these rows in the source, or another method.",
+            attempt="a value of their own for these rows in the source.",
         )
     names = [name for name, column in job.columns.items() if column.beyond == "withhold"]
     if not names:
         return
     attempt = (
-        f"rows_per_person as high as anybody has rows, without beyond, for {names[0]!r}; or fewer rows in the source"
+        f"rows_per_person as high as anybody has rows, without beyond, for {names[0]!r}, or fewer rows in the source."
     )
     if not getattr(writer, "draws_rows", True):
         raise JobError(
             f'{job.method.name} cannot withhold rows by beyond = "withhold".',
             why=f"What a {writer.kind} release states of its groups is compared with all rows of the source, and which rows "
             "were drawn to be withheld is recorded nowhere.",
-            attempt=f"{attempt}, or another method.",
+            attempt=attempt,
         )
     for promise in job.promises:
         if getattr(promise, "whole_table", False):
@@ -272,7 +286,7 @@ def require_early_withholding_supported(job: Job) -> None:
                 f'{promise.name} cannot be kept with beyond = "withhold".',
                 why="Prior beliefs are estimated from the rows that are planned: which rows were drawn to be withheld is "
                 "recorded nowhere, so that the beliefs could not be recounted.",
-                attempt=f"{attempt}, or another promise.",
+                attempt=attempt,
             )
 
 

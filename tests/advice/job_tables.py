@@ -150,6 +150,25 @@ def reserve_names(job: DraftJob) -> None:
     columns["count"] = columns.pop("city")
 
 
+def withhold_incomplete_rows(job: DraftJob) -> None:
+    """Rows without an age, or without a sensitive value, are to be withheld."""
+    lose_quasi_identifiers(job)
+    lose_sensitive_values(job)
+    for name, column in job.table["columns"].items():
+        if name == "age" or column["role"] == "sensitive":
+            column["missing"] = "withhold"
+
+
+def withhold_surplus_rows(job: DraftJob) -> None:
+    """Everybody has three rows, of which two are to be published."""
+    repeat_people_too_often(job)
+    job.table["columns"]["name"]["beyond"] = "withhold"
+
+
+def limit_loss(job: DraftJob) -> None:
+    job.table["release"] = {"loss_at_most": 1}
+
+
 HABITS: tuple[tuple[Habit, ...], ...] = (
     (),
     (lose_sensitive_values,),
@@ -159,6 +178,9 @@ HABITS: tuple[tuple[Habit, ...], ...] = (
     (withhold_rows,),
     (repeat_people,),
     (repeat_people_too_often,),
+    (withhold_incomplete_rows,),
+    (withhold_surplus_rows,),
+    (limit_loss,),
     (protect_two_columns,),
     (protect_combined_values,),
     (snap_labels,),

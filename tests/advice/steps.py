@@ -52,7 +52,8 @@ def list_steps(refusal: ReticentError, job: DraftJob) -> list[Step]:
     assert refusal.attempt.strip(" ."), f"nothing is advised: {refusal}"
     steps = []
     for alternative in re.split(
-        r",? or (?=\w+ = |\[\[|leaving|a |another|withhold|fewer)|, (?=order = |leaving|round_to)", refusal.attempt
+        r",? or (?=\w+ = |\[\[|leaving|a |another|withhold|fewer)|, (?=order = |leaving|round_to|fewer)",
+        refusal.attempt,
     ):
         jobs, rest = [job], alternative
         for pattern, follow in _RULES:
@@ -144,7 +145,7 @@ def drop_labels(job: DraftJob, match: re.Match[str], what: str) -> Iterator[Draf
     yield changed
 
 
-@rule(r"missing = \"(category|withhold)\" for this column")
+@rule(r"missing = \"(category|withhold)\" for (?:this column|these columns)(?:, which withholds these rows)?")
 def say_missing(job: DraftJob, match: re.Match[str], what: str) -> Iterator[DraftJob]:
     yield from _set_option(job, what, "missing", match[1])
 
@@ -160,7 +161,7 @@ def bound_rows(job: DraftJob, match: re.Match[str], what: str) -> Iterator[Draft
 def drop_repeated_rows(job: DraftJob, match: re.Match[str], what: str) -> Iterator[DraftJob]:
     changed = job.change()
     changed.frame = job.frame.unique("name", keep="first", maintain_order=True)
-    changed.table["columns"]["name"]["rows_per_person"] = 1
+    changed.table["columns"]["name"] = {"role": "identifying"}
     yield changed
 
 
@@ -267,6 +268,20 @@ def change_to_some_method(job: DraftJob, match: re.Match[str], what: str) -> Ite
             return
     changed = job.change()
     changed.table["method"] = write_method("mondrian")
+    yield changed
+
+
+@rule(r"another promise, such as model = \"([\w-]+)\"")
+def change_promise(job: DraftJob, match: re.Match[str], what: str) -> Iterator[DraftJob]:
+    changed = job.change()
+    changed.table["promise"] = [write_promise(match[1])]
+    yield changed
+
+
+@rule(r"beyond = \"withhold\", which withholds as many as are too many")
+def withhold_surplus(job: DraftJob, match: re.Match[str], what: str) -> Iterator[DraftJob]:
+    changed = job.change()
+    changed.table["columns"]["name"]["beyond"] = "withhold"
     yield changed
 
 
@@ -416,10 +431,42 @@ def correct_name(job: DraftJob, match: re.Match[str], what: str) -> Iterator[Dra
         yield changed
 
 
-@rule(r"(?:or )?(?:withhold|withholding) (?:these rows|rows whose value is missing)")
-def drop_rows_without_values(job: DraftJob, match: re.Match[str], what: str) -> Iterator[DraftJob]:
+@rule(r"a value of their own for these rows in the source")
+def fill_values(job: DraftJob, match: re.Match[str], what: str) -> Iterator[DraftJob]:
+    """Give them a value that the hierarchy has."""
     changed = job.change()
-    changed.frame = job.frame.drop_nulls(_named_columns(job, what))
+    for name in _named_columns(job, what):
+        changed.frame = changed.frame.with_columns(pl.col(name).fill_null(pl.col(name).drop_nulls().first()))
+        changed.table["columns"][name].pop("missing", None)
+    yield changed
+
+
+@rule(r"jointly = false with a promise for each column")
+def promise_separately(job: DraftJob, match: re.Match[str], what: str) -> Iterator[DraftJob]:
+    changed = job.change()
+    changed.table["jointly"] = False
+    changed.table["promise"] = [
+        {**promise, "column": name} for promise in job.table["promise"] for name in _named_columns(job, what)
+    ]
+    yield changed
+
+
+@rule(r"rows_per_person as high as anybody has rows, without beyond, for '(\w+)'")
+def raise_limit(job: DraftJob, match: re.Match[str], what: str) -> Iterator[DraftJob]:
+    changed = job.change()
+    changed.table["columns"][match[1]] = {"role": "identifying", "rows_per_person": 3}
+    yield changed
+
+
+@rule(r"fewer rows in the source")
+def drop_surplus_rows(job: DraftJob, match: re.Match[str], what: str) -> Iterator[DraftJob]:
+    yield from drop_repeated_rows(job, match, what)
+
+
+@rule(r"leaving loss_at_most out")
+def drop_loss_limit(job: DraftJob, match: re.Match[str], what: str) -> Iterator[DraftJob]:
+    changed = job.change()
+    changed.table["release"].pop("loss_at_most")
     yield changed
 
 

@@ -34,6 +34,8 @@ ARGUMENTS = {
 """Arguments of Python functions that advice writes as settings."""
 
 PARTS_OF_VALUES = {
+    "m",
+    "male",
     "age",
     "disease",
     "edges",
@@ -147,7 +149,7 @@ def test_every_extra_that_is_advised_can_be_installed():
 
 
 def test_every_table_of_a_job_that_is_advised_is_there():
-    assert find_unknown(r"\[\[(\w+)\]\]", {"promise", "prepare"}) == []
+    assert find_unknown(r"\[\[(\w+)\]\]", {"promise", "prepare", "analysis"}) == []
     assert (
         find_unknown(
             r"(?<![\w\[])\[(\w+)\](?!\])",

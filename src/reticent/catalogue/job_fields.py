@@ -205,11 +205,11 @@ COLUMN_FIELDS: Mapping[str, Field] = {
                 Field("choice", choices=(MISSING_RATE,), refusal='A rate is a number above 0, or "missing".'),
             ),
             refusal='A rate is a number above 0, or "missing".',
-            attempt='rates = { "$" = 1, "€" = 1.08, "£" = "missing" }.',
+            attempt='rates = { "$" = 1, "€" = 1.08, "£" = "missing" } with format = "1,234.5".',
         ),
         roles=(QUASI, SENSITIVE, INSENSITIVE),
         refusal='rates is a table of currency signs, each with a number or "missing".',
-        attempt='rates = { "$" = 1, "€" = 1.08, "£" = "missing" }.',
+        attempt='rates = { "$" = 1, "€" = 1.08, "£" = "missing" } with format = "1,234.5".',
     ),
     "map": Field(
         "table",

@@ -212,7 +212,7 @@ def combine_sensitive(cells: Cells) -> Cells:
         raise ColumnError(
             f"Sensitive columns are to be taken jointly, but {quote_list(lacking)} has missing values.",
             why="A combination with a part missing is neither a value nor missing.",
-            attempt="jointly = false with a promise for each column, or withholding these rows.",
+            attempt='jointly = false with a promise for each column, or missing = "withhold" for these columns.',
         )
     combinations, code = np.unique(_pack_values(cells), axis=0, return_inverse=True)
     name = " & ".join(domain.name for domain in cells.sensitive)
@@ -368,7 +368,7 @@ def _code_column(
         raise ColumnError(
             f"The sensitive column {name!r} is missing in {pluralize(rows, 'row')}.",
             why="A missing value would be published as if it were harmless.",
-            attempt='missing = "category" for this column, or missing = "withhold", which withholds these rows.',
+            attempt='missing = "category" for this column, or missing = "withhold" for this column, which withholds these rows.',
         )
     kind = column.type or (guess_type(raw) if tree is None else getattr(tree, "kind", "categorical"))
     if tree is not None and (kind == "numeric" or (kind == "date" and not _is_from_steward(tree))):

@@ -173,7 +173,7 @@ def add_rows_without_value(
     if not all(shares_at_most(missing_counts, 1 / cap, sizes).all() for cap in caps):
         raise PromiseUnreachable(
             f"l-diversity on {column!r} cannot be met by anatomy: {len(missing):,} of {len(row) + len(missing):,} rows have no value.",
-            attempt="withholding rows whose value is missing.",
+            attempt='missing = "withhold" for this column.',
         )
     return np.concatenate([row, missing]), np.concatenate([group, dealt])
 

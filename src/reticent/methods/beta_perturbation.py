@@ -227,7 +227,7 @@ def require_single_column(cells: Cells, promises: Promises) -> int:
         raise ColumnError(
             f"The sensitive column {domain.name!r} is missing in {pluralize(missing, 'row')}.",
             why="A missing value cannot be redrawn without saying who had none.",
-            attempt='missing = "withhold" for this column, or giving these rows a value of their own.',
+            attempt='missing = "withhold" for this column, or a value of their own for these rows in the source.',
         )
     return 0
 

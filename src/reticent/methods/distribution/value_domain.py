@@ -245,7 +245,7 @@ def _require_single_column(cells: Cells) -> Domain:
         raise ColumnError(
             f"The sensitive column {domain.name!r} is missing in {pluralize(int(cells.totals(0)[domain.null_code]), 'row')}.",
             why="A missing value has no place in a target distribution.",
-            attempt='missing = "withhold" for this column, or giving these rows a value of their own.',
+            attempt='missing = "withhold" for this column, or a value of their own for these rows in the source.',
         )
     return domain
 

@@ -72,7 +72,7 @@ def find_sensitive_domain(cells: Cells, method_list: Sequence[str] | None) -> Se
         raise ColumnError(
             f"The sensitive column {column.name!r} is missing in {pluralize(int(totals[column.null_code]), 'row')}.",
             why="A missing value cannot be perturbed without saying who had none.",
-            attempt="withholding these rows, or giving them a value of their own.",
+            attempt="a value of their own for these rows in the source.",
         )
     value_totals = totals[: len(column.texts)]
     if method_list is not None:
