@@ -1,6 +1,6 @@
 """A messier hospital's export: everything that kept a steward from a first release without a script.
 
-Birth dates in four formats, five spellings of missing (`NA`, `unknown`, `?`, `N/A` and an empty field), charges in
+Birth dates in four formats, some of them missing, five spellings of missing (`NA`, `unknown`, `?`, `N/A` and an empty field), charges in
 three currencies and two number formats, sentinel codes (`999` for an age, `-9` and `9999` for others), five spellings of
 two sexes, ZIP beside ZIP+4, lines with too few or too many fields and with an open quote, about 900 diagnosis codes of
 which many are rare, and one to nine visits of a person.
@@ -57,7 +57,7 @@ def messy_hospital(rows: int = ROWS, seed: int = SEED) -> pl.DataFrame:
     frame = _replace_some(rng, frame, "triage", 0.01, (SCORE_CODE,))
     for name in ("zip", "sex"):
         frame = _replace_some(rng, frame, name, 0.01, MISSING_MARKS)
-    return frame
+    return _replace_some(rng, frame, "birth_date", 0.02, MISSING_MARKS)
 
 
 def write_messy_hospital(path: Path, rows: int = ROWS, seed: int = SEED) -> Path:
