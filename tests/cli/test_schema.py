@@ -38,6 +38,7 @@ def test_a_draft_names_the_schema_and_says_how_it_is_written(run, place):
     assert Draft202012Validator(schema).is_valid(tomllib.loads((place / "draft.toml").read_text(encoding="utf-8")))
 
 
-@pytest.mark.parametrize("output", ["nowhere/job.schema.json", "."])
+@pytest.mark.parametrize("output", ["taken/job.schema.json", "."])
 def test_a_place_that_cannot_be_written_is_refused(run, place, output):
+    Path("taken").write_text("a file, and no folder")
     assert run("schema", "-o", output).code in (1, 74)

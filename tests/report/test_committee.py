@@ -96,3 +96,14 @@ def test_it_is_refused_without_a_source_and_anywhere_but_with_the_owner(place, r
     assert code == 1
     assert said in err
     assert contents(place) == before
+
+
+def test_what_the_release_says_about_itself_is_filled_in_unless_something_else_is_stated():
+    about = {"title": "Wages", "purpose": "teaching", "recipients": ["a school"]}
+    job = rt.Job(columns=contract.columns("illness"), promises=rt.KAnonymity(3), about=about)
+    release = rt.publish(job, frame=contract.people(), seed=1)
+    facts = rt.report(release, source=contract.people(), committee=True, about={"purpose": "a study"}, budget=1).facts
+    request = dict(find_rows(facts, "request", "Who asks, and what for"))
+    assert facts["title"] == "For decision: Wages"
+    assert request["purpose of the release"] == "a study"
+    assert request["recipients"] == "a school"

@@ -29,6 +29,7 @@ ABOUT_FIELDS: Mapping[str, str] = {
     "recipients": "recipients",
     "licence": "licence or terms of use",
     "citation": "to be cited as",
+    "earlier": "earlier releases",
 }
 """What a job may say of itself, and how the document calls it."""
 REQUEST_LINES = ("requested by", "date of the request", "legal basis")
@@ -46,12 +47,12 @@ def build_committee_facts(
 ) -> dict[str, Any]:
     """Build the facts of the committee's document.
 
-    Parameters: `internal` are the facts of the internal edition of the same release; `about` has what a job says of
-    itself, by the names of ABOUT_FIELDS. Returns facts that are rendered like any edition's. Raises `RequestError` for
-    a name that `about` may not have.
+    Parameters: `internal` are the facts of the internal edition of the same release; `about` has what the committee is
+    told beside, or instead of, what the release's own [about] says, by the names of ABOUT_FIELDS. Returns facts that are
+    rendered like any edition's. Raises `RequestError` for a name that `about` may not have.
     """
-    described = dict(about or {})
-    require_known_options(described, list(ABOUT_FIELDS), "What a committee is told about a release")
+    require_known_options(dict(about or {}), list(ABOUT_FIELDS), "What a committee is told about a release")
+    described = {**release.about, **(about or {})}
     title = str(described.get("title") or f"{release.manifest.kind} release of {release.manifest.rows:,} rows")
     return {
         **internal,

@@ -76,7 +76,8 @@ def report(
     `budget` CPU seconds at most, the cheap ones first, and those left out are named.
 
     `committee=True` makes of the internal edition the document that a committee decides by, with fields to fill in;
-    `about` fills those of the request: title, publisher, contact, period, purpose, recipients, licence, citation.
+    the request is filled from what the release says about itself, and from `about`, which wins: title, publisher, contact,
+    period, purpose, recipients, licence, citation, earlier.
     """
     if committee and source is None:
         raise RequestError(
