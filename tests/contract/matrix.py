@@ -225,7 +225,8 @@ def query(pair: Pair, folder: Path) -> None:
     assert 0 <= count.lower <= count.estimate <= count.upper <= rows
     published = mean.published or mean  # of withheld ages nothing is known
     assert published.lower <= published.estimate <= published.upper
-    assert (mean.lower is None) == bool(release.manifest.withheld) == bool(mean.note)
+    assert (mean.lower is None) == bool(release.manifest.withheld)
+    assert mean.certainty and mean.note.startswith(mean.certainty)  # what is certain and what is assumed comes first
     held = release.query(f'SELECT "{pair.sensitive}", COUNT(*) FROM release GROUP BY "{pair.sensitive}"')
     assert abs(sum(one.estimate for one in held) - rows) < 1e-6 * rows
 
