@@ -138,7 +138,7 @@ def __getattr__(name: str) -> Any:
     if name not in _PUBLIC:
         raise AttributeError(f"module 'reticent' has no attribute {name!r}")
     module = import_module(_PUBLIC[name])
-    value = module if isinstance(module, _CallableModule) else getattr(module, name)
+    value = module if _PUBLIC[name] == f"reticent.{name}" else getattr(module, name)
     globals()[name] = value
     return value
 
