@@ -206,6 +206,6 @@ def test_a_module_that_is_called_does_what_its_function_does():
 
 def test_every_public_class_is_a_class_whatever_module_it_is_in():
     """A module that is called as its function holds classes too: `rt.Audit` is one of `reticent.audit`."""
-    named_like_classes = [name for name in rt.__all__ if name[0].isupper()]
+    named_like_classes = [name for name in reticent.__all__ if name[0].isupper()]
     assert "Audit" in named_like_classes
-    assert [name for name in named_like_classes if not isinstance(getattr(rt, name), type)] == []
+    assert [name for name in named_like_classes if not isinstance(getattr(reticent, name), type)] == []
