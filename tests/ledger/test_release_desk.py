@@ -14,6 +14,7 @@ from reticent.ledger.ledger import Ledger
 from reticent.ledger.paths import resolve_notes_folder
 from reticent.ledger.private_files import get_user_name
 from reticent.ledger.withdrawals import WITHDRAWALS_FILE
+from tests.support import contract_examples
 from tests.support.ledger_tables import COLUMNS, job, people
 
 
@@ -38,6 +39,15 @@ def test_the_list_says_what_was_published_when_by_whom_and_from_where(tmp_path):
     assert known.source == str(tmp_path / "people.csv")
     assert [promise["model"] for promise in known.promises] == ["k-anonymity"]
     assert (known.state, known.withdrawal, known.counts) == ("in place", None, True)
+
+
+def test_the_list_has_the_title_that_the_job_gives(tmp_path):
+    job = rt.Job(
+        columns=contract_examples.columns("illness"), promises=rt.KAnonymity(3), about={"title": "Wages of 2024"}
+    )
+    rt.publish(job, frame=contract_examples.people(), to=tmp_path / "titled")
+    (known,) = [one for one in rt.releases() if one.release == "titled"]
+    assert known.title == "Wages of 2024" and known.to_dict()["title"] == "Wages of 2024"
 
 
 def test_the_source_is_listed_without_its_password(tmp_path):

@@ -114,6 +114,7 @@ def _say_release(one: Any) -> None:
         "When": one.at,
         "Who": show_text(one.user or "not recorded"),
         "Source": show_text(one.source or "not recorded"),
+        "Title": show_text(one.title or "none"),
         "Kind": show_text(one.kind or "not recorded"),
         "Rows": f"{_show_count(one.published)} published, {_show_count(one.withheld)} withheld, "
         f"{_show_count(one.rows)} in the source",

@@ -235,9 +235,11 @@ def _make_entry(
 
 
 def _describe_staged(staged: Path) -> dict[str, Any]:
-    """Return what the list of releases shows of a staged one: its kind, and its published and withheld rows."""
+    """Return what the list of releases shows of a staged one: its kind, published and withheld rows, and its title."""
     manifest = json.loads((staged / "manifest.json").read_bytes())
-    return {"kind": manifest["kind"], "published": manifest["rows"], "withheld": manifest["withheld"]}
+    entry = {"kind": manifest["kind"], "published": manifest["rows"], "withheld": manifest["withheld"]}
+    title = manifest.get("about", {}).get("title")
+    return entry if title is None else {**entry, "title": title}
 
 
 def _describe_source(source: Source | None) -> str:

@@ -64,7 +64,7 @@ class KnownRelease:
     """A release as the ledger knows it.
 
     `state` is "in place", "gone", "changed" (another folder has its place) or "replaced" (a later release has it).
-    What older versions did not record is None: the user, the kind, the published and withheld rows, the source.
+    What older versions did not record is None: the user, the kind, the title (of [about]), the published and withheld rows, the source.
     `people` has the number of people by identifying column, None if none were recorded; `content` is the mark of its rows.
     """
 
@@ -79,6 +79,7 @@ class KnownRelease:
     state: str
     user: str | None = None
     kind: str | None = None
+    title: str | None = None
     published: int | None = None
     withheld: int | None = None
     source: str | None = None
@@ -108,6 +109,7 @@ class KnownRelease:
             "at": self.at,
             "user": self.user,
             "kind": self.kind,
+            "title": self.title,
             "promises": [dict(promise) for promise in self.promises],
             "rows": self.rows,
             "published": self.published,
@@ -361,6 +363,7 @@ def _describe_entry(
         state=state,
         user=_get_text(entry, "user"),
         kind=_get_text(entry, "kind"),
+        title=_get_text(entry, "title"),
         published=_get_count(entry, "published"),
         withheld=_get_count(entry, "withheld"),
         source=_get_text(entry, "source"),
