@@ -73,6 +73,14 @@ def test_no_numbered_item_of_a_paper_is_left_out(paper):
     assert not set(paper.numbered) - named
 
 
+def test_every_paper_has_a_study_of_its_experiments():
+    for paper in PAPERS:
+        studies = [section.study for section in paper.sections if section.study]
+        assert studies, paper.title
+        for study in studies:
+            assert (ROOT / "studies" / study / "README.md").is_file(), study
+
+
 def test_what_is_built_is_verified_and_what_is_not_names_no_code():
     for paper in PAPERS:
         for item in paper.items:

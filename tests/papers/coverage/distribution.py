@@ -152,7 +152,7 @@ SECTION_4 = Section(
             "Optimal among nodes of the hierarchy, by brute force; not among all that definition 3.1 allows.",
             checks=(
                 "methods/test_distribution.py:test_algorithm_1_is_private_generalizes_and_has_the_least_sum_of_ranges",
-                "oracle/distribution.py:generalizes",
+                "oracle/distribution.py:Families.least",
             ),
         ),
         Item(
@@ -211,7 +211,7 @@ SECTION_5 = Section(
             "Optimal over all multisets of fakes, by brute force; 3.2 times the time for 4 times the values.",
             checks=(
                 "methods/test_distribution.py:test_algorithm_2_is_optimal_over_all_multisets_of_fakes",
-                "oracle/distribution.py:posterior",
+                "oracle/distribution.py:Families.least_with_fakes",
             ),
         ),
     ),
@@ -290,6 +290,7 @@ SECTION_6 = Section(
             checks=("studies/distribution/results/13.csv",),
         ),
     ),
+    study="distribution",
 )
 
 SECTION_8 = Section(

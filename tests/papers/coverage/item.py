@@ -43,8 +43,11 @@ class Item:
 
 @dataclass(frozen=True)
 class Section:
+    """A section of a paper; `study` is the folder of studies/ that makes its figures again."""
+
     title: str
     items: tuple[Item, ...]
+    study: str = ""
 
 
 @dataclass(frozen=True)

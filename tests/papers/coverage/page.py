@@ -52,7 +52,8 @@ def print_counts() -> str:
 def print_paper(paper: Paper, number: int) -> str:
     blocks = [f"## {number} {paper.title}\n\n*{paper.citation}.*\n"]
     for section in paper.sections:
-        blocks.append(f"### {section.title}\n\n" + "".join(print_item(item) for item in section.items))
+        study = f"Made again by [a study](../studies/{section.study}/README.md).\n\n" if section.study else ""
+        blocks.append(f"### {section.title}\n\n{study}" + "".join(print_item(item) for item in section.items))
     return "\n".join(blocks)
 
 

@@ -135,7 +135,7 @@ SECTION_IV = Section(
         ),
         Item(
             "Phase 2 (G1, G2, G3)",
-            "disjoint groups of at least k",
+            "disjoint groups of at least k, by any algorithm, of perturbed rows",
             BUILT,
             FAILS,
             "Cuts see quasi-identifiers alone by default. The paper's specialization looks at perturbed classes, which the "
@@ -256,7 +256,7 @@ SECTION_VI = Section(
             "a bound on Delta",
             BUILT,
             HOLDS,
-            "Tight where lambda is below w_m, as in all of table III.",
+            "The tight bound is the same in every cell of table III, where lambda is small.",
             code=("models/corruption_guarantees.py:delta_holds", "models/corruption_guarantees.py:theorem3_holds"),
             checks=("properties/test_perturbed_generalization.py:test_the_tight_bounds_are_attained",),
         ),
@@ -328,6 +328,7 @@ SECTION_VII = Section(
             ),
         ),
     ),
+    study="perturbed_generalization",
 )
 
 SECTION_IX = Section(

@@ -274,6 +274,7 @@ SECTION_6 = Section(
             "The paper omits its results, and no study has them yet.",
         ),
     ),
+    study="skewed",
 )
 
 PAPER = Paper(
