@@ -26,6 +26,7 @@ ORDER = {
         "gates",
     ),
     "Reference": ("api", "parameters", "contract", "attacks"),
+    "Research": ("papers", "errata"),
     "Promises": "promises/*.md",
     "Methods": "methods/*.md",
     "Decisions": "adr/*.md",

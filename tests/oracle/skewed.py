@@ -249,3 +249,29 @@ def withheld_on(published, rows, l, suppress, weight=lambda table: 1):  # noqa: 
 def subtables(table):
     """Every table that withholding some records leaves, one record of each value at least."""
     return product(*(range(1, count + 1) for count in table))
+
+
+def withheld_step_by_step(table, start, l):  # noqa: E741
+    """How many records D-suppression has withheld in all when both conditions hold, S_1 having been cut to a level first."""
+    return sum(table) - sum(first(table, l, start))
+
+
+def withheld_at_least(table, start, l):  # noqa: E741
+    """The fewest records that any way to withhold more of `start` leaves withheld in all, both conditions holding."""
+    rows = sum(table)
+    return min(rows - sum(left) for left in subtables(start) if p_eligible(left, l) and l_candidate(left, rows, l))
+
+
+def mean_withheld_by_interval(table, l, withheld_after):  # noqa: E741
+    """Falling counts -> for h = 1 .. m the mean withheld where S_1 is first cut to a level of [F_{h+1}, F_h], each as likely."""
+    levels = [*table, 1]
+    means = []
+    for h in range(len(table)):
+        starts = [(level, *table[1:]) for level in range(levels[h + 1], levels[h] + 1)]
+        means.append(Fraction(sum(withheld_after(table, start, l) for start in starts), len(starts)))
+    return means
+
+
+def least_mean_withheld(means, l):  # noqa: E741
+    """The least mean over every distribution of h with no probability above 1/l: the l cheapest intervals, each with 1/l."""
+    return sum(sorted(means)[:l]) / l
