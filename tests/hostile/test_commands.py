@@ -74,6 +74,7 @@ SILENT = {
     "query",
     "hierarchy of a file",
     "hierarchy",
+    "schema",
     "releases",
     "releases, one of them",
     "releases of a person",

@@ -11,7 +11,7 @@ SQL = "SELECT COUNT(*) FROM release WHERE age > 30"
 
 GOOD: dict[str, tuple[str, ...]] = {  # a name for each command line that works; its first word is the command
     "init": ("init", "people.csv", "-o", "new.toml"),
-    "schema": ("schema", "-o", "new.json"),
+    "schema": ("schema",),
     "hierarchy": ("hierarchy", "--data", "people.csv", "--column", "age", "-o", "new.csv"),
     "hierarchy of a file": ("hierarchy", "city.csv", "--data", "people.csv", "--column", "city"),
     "check": ("check", "job.toml", "--budget", "0.1"),

@@ -58,7 +58,10 @@ class BrokenLine:
 
 @dataclass(frozen=True, slots=True)
 class BrokenLines:
-    """The broken lines of a file: how many, of how many records, and the first of them."""
+    """The broken lines of a file: how many, of how many records, and the first of them.
+
+    A file with more than MAX_STORED_LINES is read no further: it is refused, and `count` is one more than these.
+    """
 
     path: Path
     width: int
@@ -68,6 +71,13 @@ class BrokenLines:
 
     def __bool__(self) -> bool:
         return self.count > 0
+
+    @property
+    def number_of_lines(self) -> str:
+        """How many lines are broken, in words."""
+        if self.count > MAX_STORED_LINES:
+            return f"More than {MAX_STORED_LINES:,} lines are"
+        return pluralize(self.count, "line", "is", "are")
 
     def describe_faults(self) -> list[str]:
         """Describe each fault in half a sentence: how many lines have it, and the numbers of the first."""
@@ -105,7 +115,7 @@ def require_no_broken_lines(broken: BrokenLines) -> None:
             attempt=attempt,
         )
     raise SourceError(
-        f"{pluralize(broken.count, 'line', 'is', 'are')} broken in {broken.path.name}, where {header} fields: "
+        f"{broken.number_of_lines} broken in {broken.path.name}, where {header} fields: "
         f"{'; '.join(broken.describe_faults())}.",
         why=why,
         attempt=attempt,
@@ -114,6 +124,12 @@ def require_no_broken_lines(broken: BrokenLines) -> None:
 
 def require_few_broken_lines(broken: BrokenLines) -> None:
     """Refuse a file of which too many lines would be set aside."""
+    if broken.count > MAX_STORED_LINES:
+        raise SourceError(
+            f"{broken.number_of_lines} broken in {broken.path.name} ({'; '.join(broken.describe_faults())}): at most so many are "
+            "set aside.",
+            attempt="the delimiter and quote of [source], exporting the file again, or the file in several.",
+        )
     is_large_share = broken.count > MIN_REFUSED_LINES and broken.count * 10 > broken.records
     if broken.count * 2 > broken.records or is_large_share:
         raise SourceError(
@@ -121,11 +137,6 @@ def require_few_broken_lines(broken: BrokenLines) -> None:
             f"broken ({'; '.join(broken.describe_faults())}): too many to be set aside.",
             why="At most one in ten is: where there are more, the delimiter or the quote is usually another one.",
             attempt="the delimiter and quote of [source], or exporting the file again.",
-        )
-    if broken.count > len(broken.lines):
-        raise SourceError(
-            f"{broken.count:,} lines of {broken.path.name} are broken: at most {MAX_STORED_LINES:,} are set aside.",
-            attempt="exporting the file again, or the file in several.",
         )
     size = sum(line.end - line.start for line in broken.lines)
     if size > MAX_STORED_BYTES:
@@ -252,8 +263,9 @@ class _RecordReader:
             records += 1
             if fault:
                 count += 1
-                if len(broken) < MAX_STORED_LINES:
-                    broken.append(BrokenLine(number, position, position + length, fields, fault))
+                if count > MAX_STORED_LINES:
+                    break
+                broken.append(BrokenLine(number, position, position + length, fields, fault))
             position += length
             number += line_count
         return BrokenLines(path, width, records, count, tuple(broken))
