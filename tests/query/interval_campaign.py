@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 import reticent as rt
-from reticent.query import ask
+from reticent.query import QueryOptions, ask
 from reticent.release.sampled import CUT_GROUPS_NOTE
 from tests.oracle import query_answers as oracle
 from tests.query import questions
@@ -126,7 +126,7 @@ def true_answer(rows: list[dict], name: str, column: str | None, condition: tupl
 
 
 def judge_answers(
-    people: pl.DataFrame, manifest: object, draw: Callable, asked: list, draws: int, seed: int
+    people: pl.DataFrame, manifest: object, draw: Callable, asked: list, draws: int, seed: int, by: str = "inversion"
 ) -> Iterator[tuple]:
     """(question, whether boxes were cut, whether the interval has the truth, whether the guaranteed bounds have it)."""
     rng = np.random.default_rng(seed)
@@ -135,7 +135,7 @@ def judge_answers(
     for _ in range(draws):
         tables = draw(rng)
         for one in asked:
-            found = ask(tables, manifest, write_sql(*one))
+            found = ask(tables, manifest, write_sql(*one), QueryOptions(by=by))
             for answer in found if isinstance(found, list) else [found]:
                 keys = dict(answer.keys or {})
                 place = (one, tuple(keys.values()))
