@@ -6,6 +6,7 @@ says that it cuts boxes, its interval stands on an assumption.
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from fractions import Fraction
@@ -29,6 +30,10 @@ AGGREGATES = (
     ("avg", "age"),
 )
 TOWNS = ["a", "b", "c", "d"]
+FULL = os.environ.get("RETICENT_QUERIES") == "all"
+DRAWS, QUESTIONS = (40, 100) if FULL else (4, 40)
+LEAST, MOST = (0.93, 0.97) if FULL else (0.9, 0.99)
+PERTURBED = [(600, 5, 3), (2000, 12, 2), (150, 6, 1)]
 
 
 def make_people(rows: int, values: int, seed: int) -> pl.DataFrame:

@@ -18,7 +18,7 @@ from reticent.estimate.shrinkage import SHRUNK_NOTE, ShrunkSpread
 from reticent.query import QueryOptions, ask
 from tests.oracle import shrinkage as oracle
 from tests.query import interval_campaign as campaign
-from tests.query.test_interval_coverage import DRAWS, FULL, LEAST, MOST, PERTURBED, QUESTIONS
+from tests.query.interval_campaign import DRAWS, FULL, LEAST, MOST, PERTURBED, QUESTIONS
 from tests.support import repeated_releases
 
 PUBLIC_DATA = Path(__file__).parents[3] / "shared" / "data"
