@@ -11,7 +11,7 @@ steps are those of a `Table`: one that is held whole (`tables.WholeTable`), or o
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -126,7 +126,7 @@ def publish(
             warn(sentence)
         progress(ProgressEvent("writing", end))
         with stage_folder(target, ledger_folder) as staged:
-            fields = {**make_manifest_fields(job, rng, plan.cells), **plan.manifest_fields}
+            fields = {**make_manifest_fields(job, rng, plan.cells, plan.chosen_parameters), **plan.manifest_fields}
             with translate_disk_errors(target), stamp.guard_passthrough(table.columns):
                 witness = plan.write(staged, fields)
             progress(ProgressEvent("auditing", (1 + end) / 2))
@@ -202,13 +202,16 @@ def require_passed(audit: Audit, job: Job) -> Audit:
     return audit
 
 
-def make_manifest_fields(job: Job, rng: Random, cells: Cells) -> dict[str, Any]:
-    """Make the manifest fields that repeat the job; they are the same for all release kinds."""
+def make_manifest_fields(job: Job, rng: Random, cells: Cells, chosen: Mapping[str, Any]) -> dict[str, Any]:
+    """Make the manifest fields that repeat the job; they are the same for all release kinds.
+
+    `chosen` are the parameters that the method chose while planning.
+    """
     method_promises = select_method_promises(job.prepare, job.promises)
     fields: dict[str, Any] = {
         "reticent": __version__,
         "jointly": job.jointly,
-        "method": registry.describe(settle_method(job.method, method_promises)),
+        "method": registry.describe(settle_method(job.method, method_promises, chosen)),
         "promises": [registry.describe(promise, public=True) for promise in job.promises],
     }
     weights = getattr(job.method, "weights", None)

@@ -72,6 +72,10 @@ class TablePlan(Protocol):
     def manifest_fields(self) -> dict[str, Any]:
         """The manifest's fields that depend on the release's kind."""
 
+    @property
+    def chosen_parameters(self) -> Mapping[str, Any]:
+        """The parameters that the method chose while planning, by name."""
+
     def describe_lone_people(self) -> list[str]:
         """Describe people who would be alone in their group, or known before, for the steward."""
 
@@ -155,6 +159,10 @@ class WholePlan:
     @cached_property
     def manifest_fields(self) -> dict[str, Any]:
         return self.writer.fields(self.table.counted.passthrough_types)
+
+    @property
+    def chosen_parameters(self) -> Mapping[str, Any]:
+        return self.writer.recipe.chosen
 
     def describe_lone_people(self) -> list[str]:
         if not self.writer.generalizes:

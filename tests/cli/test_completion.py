@@ -40,7 +40,7 @@ def test_bash_is_given_the_attacks():
         ("publish", "--engine", "s", ["stream", "spark"]),
         ("publish", "--format", "", ["parquet", "csv"]),
         ("report", "--format", "h", ["html"]),
-        ("query", "--by", "", ["inversion", "em"]),
+        ("query", "--by", "", ["inversion", "em", "shrunk"]),
         ("query", "--print-sql", "d", ["duckdb"]),
         ("check", "--methods", "mo", ["mondrian", "mosaic"]),
         ("compare", "--methods", "mondrian,mo", ["mondrian,mosaic"]),

@@ -1,6 +1,10 @@
+from fractions import Fraction
+
 import numpy as np
+import polars as pl
 import pytest
 
+import reticent as rt
 from reticent.data.cells import Cells, build_cells
 from reticent.data.domain import build_range_domain, build_tree_domain
 from reticent.data.hierarchy import Hierarchy
@@ -143,3 +147,57 @@ def test_a_kernel_gives_the_same_uncompiled(kernel, monkeypatch):
             python = plan(cells, BetaLikeness(2), fill=fill)
         for part in ("cell", "group", "quota"):
             assert np.array_equal(getattr(compiled, part), getattr(python, part))
+
+
+SKEWED = [400, 150, 120, 90, 60, 50, 40, 30, 20, 20, 10, 10]
+
+
+def publish_skewed(share, *, beta=4, seed=3, folder=None, **options):
+    rng = np.random.default_rng(8)
+    illness = np.repeat([f"v{place:02}" for place in range(len(SKEWED))], SKEWED)
+    people = pl.DataFrame({"age": rng.integers(20, 80, 1000), "zip": rng.integers(0, 50, 1000), "illness": illness})
+    columns = {"age": rt.quasi(numeric=True), "zip": rt.quasi(numeric=True), "illness": rt.sensitive()}
+    job = rt.Job(columns=columns, promises=[rt.BetaLikeness(beta)], method=rt.Burel(share=share), **options)
+    release = rt.publish(job, frame=people, seed=seed)
+    return release if folder is None else rt.open(release.save(folder))
+
+
+@pytest.mark.parametrize("beta", [1, 2, 4])
+def test_the_chosen_share_loses_least_of_ten_and_is_in_the_manifest(beta, tmp_path):
+    chosen = publish_skewed("auto", beta=beta, folder=tmp_path / "r")
+    losses = {}
+    for tenths in range(10, 0, -1):
+        share = Fraction(tenths, 10)
+        losses[share] = publish_skewed(share, beta=beta).audited.utility["ail"]
+    share = Fraction(str(chosen.manifest.method.parameters["share"]))
+    assert share in losses
+    audit = rt.audit(tmp_path / "r")
+    assert audit.utility["ail"] == losses[share] == min(losses.values())
+    assert audit.promises[0].kept
+    assert losses[share] <= losses[Fraction(1)]
+
+
+def test_a_release_with_the_chosen_share_is_the_same_release():
+    chosen = publish_skewed("auto")
+    again = publish_skewed(chosen.manifest.method.parameters["share"])
+    assert chosen.manifest.method.parameters["share"] < 1
+    assert chosen.frame().equals(again.frame())
+    assert chosen.manifest.method == again.manifest.method
+
+
+def test_a_chosen_share_is_in_the_manifest_where_rows_are_withheld():
+    chosen = publish_skewed("auto", release=rt.Output(suppress_at_most="0.05"))
+    assert 0 < chosen.manifest.method.parameters["share"] <= 1
+    assert chosen.audited.promises[0].kept
+
+
+def test_where_every_share_leaves_one_class_auto_is_refused_as_a_number_is():
+    people = pl.DataFrame({"age": list(range(40)), "illness": ["a"] * 39 + ["b"]})
+    columns = {"age": rt.quasi(numeric=True), "illness": rt.sensitive()}
+    messages = []
+    for share in (1, "auto"):
+        job = rt.Job(columns=columns, promises=[rt.BetaLikeness(1)], method=rt.Burel(share=share))
+        with pytest.raises(PromiseUnreachable, match="a single class") as refusal:
+            rt.publish(job, frame=people, seed=1)
+        messages.append(str(refusal.value))
+    assert messages[0] == messages[1]

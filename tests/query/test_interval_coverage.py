@@ -6,7 +6,6 @@ covered together, and so allows more on both sides.
 
 from __future__ import annotations
 
-import os
 import sys
 
 import numpy as np
@@ -14,13 +13,10 @@ import pytest
 
 from reticent.query import ask
 from tests.query import interval_campaign as campaign
+from tests.query.interval_campaign import DRAWS, FULL, LEAST, MOST, PERTURBED, QUESTIONS
 from tests.support import repeated_releases
 
-FULL = os.environ.get("RETICENT_QUERIES") == "all"
-DRAWS, QUESTIONS = (40, 100) if FULL else (4, 40)
-LEAST, MOST = (0.93, 0.97) if FULL else (0.9, 0.99)
 SAMPLED = [(600, 5, "0.5", 4), (1500, 12, "0.3", 6), (3000, 20, "0.7", 10), (600, 8, "0.25", 50)]
-PERTURBED = [(600, 5, 3), (2000, 12, 2), (150, 6, 1)]
 
 
 def releases(kind: str):

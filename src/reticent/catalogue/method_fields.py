@@ -79,15 +79,17 @@ METHOD_FIELDS: Mapping[str, Mapping[str, Field]] = {
         "fill": FILL_FIELD,
         "axes": AXES_FIELD,
         "share": Field(
-            "number",
+            "either",
             "the share of its cap that a bucket may use: all of it as printed; less leaves room for halves that are not "
-            "quite in proportion",
+            "quite in proportion; or the best of 1, 0.9, ... 0.1 by the loss, which the manifest then has as a number "
+            '("auto")',
             default=Fraction(1),
-            least=0,
-            above=True,
-            most=1,
-            refusal="burel: share must be above 0 and at most 1.",
-            attempt="share = 0.9.",
+            alternatives=(
+                Field("choice", choices=("auto",)),
+                Field("number", least=0, above=True, most=1),
+            ),
+            refusal='burel: share must be above 0 and at most 1, or "auto".',
+            attempt='share = "auto" or share = 0.9.',
         ),
     },
     "sabre": {

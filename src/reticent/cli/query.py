@@ -42,7 +42,7 @@ def query(
         float, typer.Option("--level", metavar="SHARE", help="The level of intervals, where answers are random.")
     ] = 0.95,
     by: Annotated[
-        str, typer.Option("--by", metavar="inversion|em", help="How redrawn values are reconstructed.")
+        str, typer.Option("--by", metavar="inversion|em|shrunk", help="How redrawn values are reconstructed.")
     ] = "inversion",
     file: Annotated[
         Path | None,
@@ -95,6 +95,12 @@ def query(
     if question is None or file is not None or source is not None:
         _answer_file(opened, question, file, source, {"level": level, "by": by, "time_limit": time_limit}, json)
         return
+    if by != "inversion" and (print_sql is not None or database_url is not None):
+        raise RequestError(
+            "A database answers by inversion alone.",
+            why="The SQL that it is asked multiplies shown values by the inverse of the matrix.",
+            attempt="--by inversion, or --by without --at and --print-sql.",
+        )
     if print_sql is not None:
         text = opened.sql(question, cast(Any, print_sql), table)
         if json:

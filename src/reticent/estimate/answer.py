@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
+    from reticent.estimate.shrinkage import ShrunkSpread
+
 CONFIDENCE_LEVEL = 0.95
 
 
@@ -92,7 +94,7 @@ class Answer:
     note: str | None = None
     published: Answer | None = None
     rest: bool = False
-    spread: EstimateSpread | None = None
+    spread: EstimateSpread | ShrunkSpread | None = None
     certainty: str | None = None
 
     @property

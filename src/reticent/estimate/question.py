@@ -33,6 +33,8 @@ CODED_COLUMN_NOTE = (
     "A column of the question has a top, a bottom or a step that it was rounded to. The estimate takes values at the top or bottom to be "
     "the top or bottom, and rounded ones to be spread evenly; the interval does not know how they differ."
 )
+RECONSTRUCTIONS = ("inversion", "em", "shrunk")
+"""How redrawn values may be reconstructed."""
 CHOSEN_COLUMN = "\x00chosen"  # the column that says which published rows a condition on them selects
 
 
@@ -101,8 +103,10 @@ class BoundQuestion:
 
         `shows_values`: every row shows its own sensitive value.
         """
-        if question.by not in ("inversion", "em"):
-            raise RequestError(f"Reconstruction by {question.by!r} is not known.", attempt='by = "inversion" or "em".')
+        if question.by not in RECONSTRUCTIONS:
+            raise RequestError(
+                f"Reconstruction by {question.by!r} is not known.", attempt='by = "inversion", "em" or "shrunk".'
+            )
         sensitive_names = {column.name for column in manifest.find_columns_with_role(Role.SENSITIVE)}
         row_condition: Condition | None = None
         if question.where is not None:

@@ -1,7 +1,8 @@
 """Counts and aggregates behind perturbed sensitive values (Cao & Karras, VLDB 2012, section 5).
 
 `Reconstruction`: among the rows in a selection, e'_v show value v; those that held v_i are estimated as N' = E' M^-1
-(inversion: unbiased, may be negative), or by expectation-maximisation (never negative; ERRATA 5.8).
+(inversion: unbiased, may be negative), or by expectation-maximisation (never negative; ERRATA 5.8).  Unbiased estimates
+may be moved towards their baseline (`shrinkage`).
 
 `PerturbationEstimator` estimates aggregates by unbiased sums of scores, with their standard error. A row that holds x
 shows y with probability M[x, y].  A score s(x) of its true value is estimated by w(y), w = M^-1 s, whose mean is s(x);
@@ -36,6 +37,7 @@ from reticent.estimate.condition import ColumnAxis, Condition, ConditionPieces, 
 from reticent.estimate.independent_rows import UncertainRows, answer_aggregate
 from reticent.estimate.published_rows import LabelCombinations, PublishedRows, group_atoms_by_column, make_row_types
 from reticent.estimate.question import BoundQuestion
+from reticent.estimate.shrinkage import Baseline, shrink_answer
 from reticent.format.manifest import Manifest
 
 MAX_STEPS = 2000
@@ -223,7 +225,8 @@ def compute_covariances(
 class PerturbationEstimator:
     """Estimates over a perturbed release: the value that each row shows, and the inverse of the matrix.
 
-    `times` is how often each row occurs; None if each occurs once.
+    `times` is how often each row occurs; None if each occurs once.  `baseline` is what shrunk estimates are moved
+    towards; None if the manifest does not publish it, and it is estimated from all rows.
     """
 
     rows: PublishedRows
@@ -231,6 +234,7 @@ class PerturbationEstimator:
     shown: np.ndarray
     model: Reconstruction
     times: np.ndarray | None = None
+    baseline: Baseline | None = None
 
     @property
     def inverse(self) -> np.ndarray:
@@ -260,7 +264,8 @@ class PerturbationEstimator:
             counts = self.model.maximise(shown_counts)
             total = float((counts * score).sum())
         if aggregate != "avg":
-            return Answer(total, std_error=error, spread=self._compute_spread(shown_counts, score))
+            answer = Answer(total, std_error=error, spread=self._compute_spread(shown_counts, score))
+            return self._shrink_total(answer, shown_counts, score, bounds) if by == "shrunk" else answer
         people = float((counts * scores.selected).sum()) if by == "em" else self.total(shown_counts, scores.selected)[0]
         if people < 0.5:
             return Answer(None, note=NO_AVERAGE_MESSAGE)
@@ -270,7 +275,8 @@ class PerturbationEstimator:
             lambda some_score: self._compute_variance(shown_counts, some_score), score_off_mean, scores.selected
         )
         spread = compute_fieller_spread(total / people, people, variances, bounds)
-        return Answer(total / people, std_error=error / people, spread=spread)
+        answer = Answer(total / people, std_error=error / people, spread=spread)
+        return self._shrink_mean(answer, shown_counts, scores, bounds) if by == "shrunk" else answer
 
     def total(self, shown_counts: np.ndarray, score: np.ndarray) -> tuple[float, float]:
         weight = score @ self.inverse.T
@@ -281,6 +287,41 @@ class PerturbationEstimator:
         selected = float(rows.sum())
         variance = (selected * own_variance + BORROWED_ROWS * borrowed_variance) / (selected + BORROWED_ROWS)
         return float((shown_counts * weight).sum()), float(np.sqrt(max(variance, 0.0)))
+
+    def _shrink_total(
+        self, answer: Answer, shown_counts: np.ndarray, score: np.ndarray, bounds: Answer | None
+    ) -> Answer:
+        """Shrink the answer about a sum of scores towards its baseline."""
+        baseline = self._baseline.compute_total(shown_counts, score)
+        kept = self._compute_kept_share(shown_counts, score)
+        target = baseline + kept * (answer.estimate - baseline)
+        return shrink_answer(answer, target, baseline if self._baseline.published else None, bounds)
+
+    def _shrink_mean(
+        self, answer: Answer, shown_counts: np.ndarray, scores: ValueScores, bounds: Answer | None
+    ) -> Answer:
+        """Shrink the answer about a mean: its sum and its count alike."""
+        baseline_people = self._baseline.compute_total(shown_counts, scores.selected)
+        if baseline_people <= 0:
+            return answer
+        baseline_sum = self._baseline.compute_total(shown_counts, scores.number)
+        baseline = baseline_sum / baseline_people
+        kept = self._compute_kept_share(shown_counts, scores.number - scores.selected * baseline)
+        estimated_sum, _ = self.total(shown_counts, scores.number)
+        estimated_people, _ = self.total(shown_counts, scores.selected)
+        shrunk_sum = baseline_sum + kept * (estimated_sum - baseline_sum)
+        shrunk_people = baseline_people + kept * (estimated_people - baseline_people)
+        return shrink_answer(answer, shrunk_sum / shrunk_people, baseline if self._baseline.published else None, bounds)
+
+    def _compute_kept_share(self, shown_counts: np.ndarray, score: np.ndarray) -> float:
+        varying = _find_varying(score)
+        estimated, error = self.total(shown_counts, score)
+        deviation = estimated - self._baseline.compute_total(shown_counts, score)
+        return self._baseline.compute_kept_share(shown_counts[varying], deviation, error**2)
+
+    @cached_property
+    def _baseline(self) -> Baseline:
+        return self.baseline or Baseline(self._overall, self.model.matrix, published=False)
 
     def _compute_spread(self, shown_counts: np.ndarray, score: np.ndarray) -> EstimateSpread | None:
         """Compute the spread of a sum: its variance at other truths, more of which goes to the less certain row types."""

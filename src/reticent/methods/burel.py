@@ -15,16 +15,17 @@ v_b .. v_e is v_b (1.1), `Combinable` is `<=` as in lemma 2 (1.2), frequencies a
 halves may not be empty (1.4); two-sided beta-likeness, where every value is a bucket of its own, since a lower bound
 cannot be kept for values that share one; classes of at least k rows where k-anonymity is promised too; families of
 values (a level of the sensitive hierarchy) in place of values; tighter buckets where the printed ones leave a single
-class; and a table that cannot be halved even with a bucket for each value is refused.
+class; a table that cannot be halved even with a bucket for each value is refused; and `share = "auto"` plans with each of
+ten shares of the caps and takes the plan that loses least, so that it never loses more than the printed one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -39,6 +40,7 @@ from reticent.models.k_anonymity import KAnonymity
 from reticent.models.promise import Caps, Promises, merge_caps
 from reticent.models.rational_bounds import Number
 from reticent.randomness import Random
+from reticent.recipe.group_labels import compute_total_loss
 from reticent.recipe.recipe import Recipe
 from reticent.validation import check_parameters, document_parameters
 
@@ -49,6 +51,8 @@ TIGHTER_SHARES = (
     Fraction(1, 2),
     Fraction(0),
 )  # shares tried where one class is left; 0: a value each
+AUTO_SHARE = "auto"
+AUTO_SHARES = tuple(Fraction(tenths, 10) for tenths in range(10, 0, -1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +156,7 @@ class Burel(Method):
 
     fill: str = "curve"
     axes: str = "stretched"
-    share: Fraction = Fraction(1)
+    share: Fraction | str = Fraction(1)
     name: ClassVar[str] = "burel"
     kind: ClassVar[str] = "generalized"
     labels: ClassVar[str] = "nodes"
@@ -160,7 +164,9 @@ class Burel(Method):
 
     if TYPE_CHECKING:  # what may be given; the fields are what is kept
 
-        def __init__(self, *, fill: str = "curve", axes: str = "stretched", share: Number = 1) -> None: ...
+        def __init__(
+            self, *, fill: str = "curve", axes: str = "stretched", share: Number | Literal["auto"] = 1
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         check_parameters(self)
@@ -178,15 +184,29 @@ class Burel(Method):
                 for cap in to_family_likeness(promise).caps(totals, null)
             ]
         )
-        for share in (self.share, *(tighter for tighter in TIGHTER_SHARES if tighter < self.share)):
+
+        def split(share: Fraction) -> BucketClasses:
             buckets = bucket_values(totals, caps, null, share)
-            sizes = split_into_classes(buckets.sizes, partial(are_allowed_classes, buckets, least_size))
-            if len(sizes) > 1:
-                break
-        else:
-            require_several_classes(name, totals, buckets)
-        bucket = buckets.of_value[family[cells.values[:, column]]]
-        return retrieve_classes(cells, bucket, sizes, rng.stream("burel"), fill=self.fill, axes=self.axes)
+            return BucketClasses(
+                buckets, split_into_classes(buckets.sizes, partial(are_allowed_classes, buckets, least_size))
+            )
+
+        def retrieve(classes: BucketClasses) -> Recipe:
+            bucket = classes.buckets.of_value[family[cells.values[:, column]]]
+            return retrieve_classes(cells, bucket, classes.sizes, rng.stream("burel"), fill=self.fill, axes=self.axes)
+
+        share = _choose_share(split, retrieve) if isinstance(self.share, str) else self.share
+        classes = _find_several_classes(split, share)
+        if len(classes.sizes) == 1:
+            require_several_classes(name, totals, classes.buckets)
+        return replace(retrieve(classes), chosen={} if share == self.share else {"share": share})
+
+
+class BucketClasses(NamedTuple):
+    """Buckets, and how many rows of each every class draws: (classes, buckets)."""
+
+    buckets: ValueBuckets
+    sizes: np.ndarray
 
 
 def find_protected_column(promises: Promises, cells: Cells) -> tuple[int, np.ndarray, int]:
@@ -259,6 +279,35 @@ def require_several_classes(name: str, totals: np.ndarray, buckets: ValueBuckets
         f"that holds it needs at least {needed} rows; half of the table cannot hold its share of it.",
         attempt='a larger beta, withholding so rare a value, or method = "beta-perturbation".',
     )
+
+
+def _find_several_classes(split: Callable[[Fraction], BucketClasses], share: Fraction) -> BucketClasses:
+    """Find buckets that leave more than one class: those of the share, else tighter ones; a single class if there are none."""
+    classes = split(share)
+    for tighter in TIGHTER_SHARES:
+        if len(classes.sizes) > 1:
+            break
+        if tighter < share:
+            classes = split(tighter)
+    return classes
+
+
+def _choose_share(split: Callable[[Fraction], BucketClasses], retrieve: Callable[[BucketClasses], Recipe]) -> Fraction:
+    """Choose the share whose plan loses least, the largest of equals."""
+    best_share = AUTO_SHARES[0]
+    least_loss = float("inf")
+    known_buckets: list[np.ndarray] = []
+    for share in AUTO_SHARES:
+        classes = _find_several_classes(split, share)
+        of_value = classes.buckets.of_value
+        if any(np.array_equal(of_value, known) for known in known_buckets):
+            continue
+        known_buckets.append(of_value)
+        loss = compute_total_loss(retrieve(classes))
+        if loss < least_loss:
+            best_share = share
+            least_loss = loss
+    return best_share
 
 
 def _find_strictest_cap(pairs: np.ndarray | None, run: list[int], otherwise: tuple[int, int]) -> tuple[int, int]:

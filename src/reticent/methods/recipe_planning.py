@@ -20,7 +20,7 @@ that read the same are one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -67,9 +67,13 @@ def compose_recipe(
     return relabel_recipe(select_method_promises(stages, promises), cells, recipe)
 
 
-def settle_method(method: Method, promises: Promises) -> Method:
-    """Return the method with the options that it leaves to its promises resolved, as a manifest records it."""
-    return replace(method, labels=method.labels_for(promises)) if hasattr(method, "labels_for") else method
+def settle_method(method: Method, promises: Promises, chosen: Mapping[str, Any]) -> Method:
+    """Return the method as a manifest records it.
+
+    Options that it leaves to its promises are resolved, and parameters that it chose while planning are `chosen`.
+    """
+    settled = {"labels": method.labels_for(promises)} if hasattr(method, "labels_for") else {}
+    return replace(method, **settled, **chosen) if settled or chosen else method
 
 
 def select_method_promises(stages: Sequence[Stage], promises: Promises) -> Promises:

@@ -187,6 +187,11 @@ class PartitionedPlan:
         return fields
 
     @property
+    def chosen_parameters(self) -> Mapping[str, Any]:
+        """No parameter: methods that choose one plan all rows together."""
+        return {}
+
+    @property
     def loss(self) -> ReleaseLoss | None:
         """The loss of labels that no machine holds together: the audit measures it."""
         return None

@@ -13,9 +13,11 @@ rows of each were withheld.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -50,7 +52,8 @@ class Recipe:
     `labels` is how groups print: hierarchy "nodes" (and ranges), or exact "sets".  `values` None: rows keep theirs.
     `published` marks the entries whose rows are published, None: all that have a group.  `listed` is what groups
     publish apart from their rows, for kinds that do not link sensitive values to rows and list other values than their
-    rows hold. `arranged`: the order of entries is a function of what is published, so rows expanded from it need no
+    rows hold. `chosen` are parameters that the method chose while planning, by name, as the manifest records them.
+    `arranged`: the order of entries is a function of what is published, so rows expanded from it need no
     shuffling.
     """
 
@@ -67,6 +70,7 @@ class Recipe:
     padded: dict[int, PaddedLabels] = field(
         default_factory=dict
     )  # by quasi-identifier, where ends are moved by secret amounts
+    chosen: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of_groups(cls, cells: Cells, group_of_cell: np.ndarray, labels: str = "nodes") -> Recipe:

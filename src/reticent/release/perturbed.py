@@ -22,6 +22,7 @@ from reticent.estimate.reconstruction import (
     combine_with_bounds,
     require_no_extreme,
 )
+from reticent.estimate.shrinkage import read_baseline
 from reticent.exact_arithmetic import is_whole
 from reticent.format import schema_checks
 from reticent.format.data_files import Schema, Tables, require_listed_values
@@ -130,13 +131,16 @@ class PerturbedReader:
         model, shown_places = question.known["shown"]
 
         require_no_extreme(bound_question.aggregate)
+        if question.by == "shrunk" and "baseline" not in question.known:
+            question.known["baseline"] = read_baseline(manifest, model.matrix)
+        baseline = question.known.get("baseline")
 
         def ask(part: BoundQuestion) -> Answer:
             scores = ValueScores.from_rows(part.rows, model.values, part.condition, part.column)
             bounds = bound_any_value(part, model.values, times)
             if not scores.depend_on_value(part.aggregate):
                 return _mark_exact_answer(bounds)
-            redrawn = PerturbationEstimator(part.rows, model.values, shown_places, model, times)
+            redrawn = PerturbationEstimator(part.rows, model.values, shown_places, model, times, baseline)
             answer = redrawn.answer(
                 part.condition, part.aggregate, part.column, by=question.by, scores=scores, bounds=bounds
             )

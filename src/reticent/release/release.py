@@ -180,7 +180,7 @@ class Release:
         where: pl.Expr | None = None,
         values: Iterable[Any] | None = None,
         *,
-        by: Literal["inversion", "em"] = "inversion",
+        by: Literal["inversion", "em", "shrunk"] = "inversion",
     ) -> Answer:
         """Estimate how many people in a selection of published rows have one of the sensitive values; `query` takes
         conditions on values.
@@ -200,7 +200,7 @@ class Release:
         sql: str,
         *,
         level: float = CONFIDENCE_LEVEL,
-        by: Literal["inversion", "em"] = "inversion",
+        by: Literal["inversion", "em", "shrunk"] = "inversion",
         time_limit: float | None = 60.0,
     ) -> Answer | Answers:
         """Return the `Answer` to a question in SQL, with guaranteed bounds or a standard error if the kind has them.
@@ -211,7 +211,8 @@ class Release:
         Parameters:
             sql: one SELECT of aggregates, FROM release.
             level: that of the `interval` that a standard error gives.
-            by: how perturbed values are reconstructed: "inversion", or "em", which is never negative.
+            by: how perturbed values are reconstructed: "inversion", unbiased; "em", never negative; or "shrunk", moved
+                towards what everybody's frequencies would give, and nearer to the truth over many questions.
             time_limit: in CPU seconds, without reading the release; None sets no limit.
 
         Raises:
@@ -251,7 +252,7 @@ class Release:
         source: Any = None,
         *,
         level: float = CONFIDENCE_LEVEL,
-        by: Literal["inversion", "em"] = "inversion",
+        by: Literal["inversion", "em", "shrunk"] = "inversion",
         time_limit: float | None = 60.0,
     ) -> list[dict[str, Any]]:
         """Answer a list of questions in SQL, or those of a file; with the source, add the `true` answers and relative `error`s.
@@ -276,7 +277,7 @@ class Release:
         analyses: str | Path | Iterable[Mapping[str, Any]],
         source: Any = None,
         *,
-        by: Literal["inversion", "em"] = "inversion",
+        by: Literal["inversion", "em", "shrunk"] = "inversion",
         time_limit: float | None = 60.0,
     ) -> list[dict[str, Any]]:
         """Carry out a list of analyses on the release and, if it is given, on the source: what is `before`, `after`, and the `difference`.

@@ -406,6 +406,13 @@ class SampledReader:
         counts: SampledCounts = question.known["sampled"]
 
         require_no_extreme(bound_question.aggregate)
+        if question.by == "shrunk":
+            raise RequestError(
+                "Estimates from a sampled release are not shrunk.",
+                why="Its manifest does not say how frequent values are among everybody: a baseline would come from the same sample, and "
+                "most of what is uncertain is who was drawn.",
+                attempt='by = "inversion" or "em".',
+            )
 
         def ask(part: BoundQuestion) -> Answer:
             scores = ValueScores.from_rows(part.rows, counts.domain, part.condition, part.column)
