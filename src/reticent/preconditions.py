@@ -127,7 +127,8 @@ def _list_changes(job: Job) -> Iterator[tuple[str, dict[str, Any]]]:
     if job.prepare:
         yield "leaving [[prepare]] out", {"prepare": ()}
     dichotomies = [promise for promise in job.promises if isinstance(promise, LDichotomy)]
-    for promise in () if job.prepare else dichotomies[:1]:
+    lacking = [promise for promise in dichotomies if not any(stage.keeps(promise) for stage in job.prepare)]
+    for promise in lacking[:1]:
         stage = registry.make_stage({"name": "suppression", "kind": "safe", "l": promise.l})
         yield f'[[prepare]] with name = "suppression", kind = "safe" and l = {promise.l}', {"prepare": (stage,)}
     for promise in dichotomies[:1]:

@@ -32,10 +32,9 @@ from reticent.ledger.identifiers import normalize_identifiers
 from reticent.ledger.ledger import Ledger
 from reticent.ledger.private_files import PRIVATE_FILE_MODE
 from reticent.ledger.release_desk import KnownRelease, find_people
+from reticent.release.kind import reader_for
 from reticent.validation import flag, is_job, is_ledger, names, optional, path, validate_arguments
 
-EXACT_KINDS = ("generalized", "anatomized")
-"""Kinds of releases that show every published person's sensitive value, as it is, in some row or table."""
 SOURCE_SUFFIXES = (".csv", ".parquet")
 
 
@@ -215,7 +214,7 @@ def _measure_difference(release: KnownRelease, is_same_table: bool, removed: pl.
         return ReleaseDifference(
             release, None, None, "An older version published it and recorded too little; not counted."
         )
-    if release.kind not in EXACT_KINDS:
+    if not getattr(reader_for(release.kind), "shows_each_value", False):
         reason = f"It is {release.kind}: its values are not those of people one by one, and were not subtracted; not counted."
         return ReleaseDifference(release, None, None, reason)
     if release.withheld:

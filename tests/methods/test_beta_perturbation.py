@@ -75,6 +75,7 @@ def test_the_folder_is_closed(tmp_path):
         "promises",
         "method",
         "files",
+        "readme",
     }
     assert set(release.manifest.to_dict()) == always | {"values", "matrix", "distribution", "seeded"}
     assert "redrawn" in (tmp_path / "r" / "README.md").read_text()

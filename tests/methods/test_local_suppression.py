@@ -116,7 +116,7 @@ def test_it_cannot_be_combined_with_what_it_would_undo():
     from reticent.methods.beta_perturbation import BetaPerturbation
     from reticent.methods.suppression import Suppression
 
-    with pytest.raises(JobError, match="methods that generalize"):
+    with pytest.raises(JobError, match="methods whose groups lose less"):
         rt.publish(job("0.02", promises=[rt.BetaLikeness(2)], method=BetaPerturbation()), frame=crowd())
     with pytest.raises(JobError, match="preparing stage"):
         rt.publish(job("0.02", prepare=[Suppression(l=2)]), frame=crowd())

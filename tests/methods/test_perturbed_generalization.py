@@ -200,7 +200,7 @@ def test_the_domain_is_the_declared_one_and_the_readme_says_which(sensitive, how
     assert release.manifest.own["declared"] == declared
     assert "whichever of" in said
     assert "Absurd rows" in said
-    assert "Weight each row by `G`" in said
+    assert "weight each row by `G`" in said
     assert "orruption" in said
     assert unrefuted(rt.audit(release, source=table))
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from reticent.catalogue import KINDS
 from reticent.cli.options import Json, LedgerFolder, PersonFile, read_persons
 
 EXAMPLE = "reticent releases"
@@ -90,7 +91,7 @@ def _say_found(found: Any) -> None:
         if known:
             rows = [(one.digest[:8], show_text(str(one.path)), one.at[:10], describe_state(one)) for one in known]
             say_table(("digest", "release", "when", "state"), rows, indent=2)
-            if any(one.withheld or one.kind == "sampled" for one in known):
+            if any(one.withheld or _draws_rows(one.kind) for one in known):
                 say("  A release may have withheld the person's row, or not have drawn it.")
     if found.unknown:
         names = ", ".join(f"{show_text(one.release)} ({one.digest[:8]})" for one in found.unknown[:8])
@@ -153,3 +154,10 @@ def _show_count(count: int | None) -> str:
 def _show_promise(promise: dict[str, Any]) -> str:
     settings = ", ".join(f"{name} = {value}" for name, value in promise.items() if name != "model")
     return f"{promise.get('model')} ({settings})" if settings else str(promise.get("model"))
+
+
+def _draws_rows(kind: str | None) -> bool:
+    """Tell whether releases of a kind have some of their rows only, drawn at random."""
+    from reticent.release.kind import reader_for
+
+    return kind in KINDS and getattr(reader_for(kind), "draws_rows", False)

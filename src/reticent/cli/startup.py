@@ -29,7 +29,19 @@ FRUGAL_ENVIRONMENT = {"POLARS_MAX_THREADS": "2", "OPENBLAS_NUM_THREADS": "1", "A
 _M_ARENA_MAX = -8  # of mallopt
 READING_COMMANDS = ("check", "audit", "risk", "query", "attack", "advise", "calibrate", "releases")
 SECONDS_PER_DAY = 86_400.0  # seconds: a run of an older version may be using what is younger
-WRITING_COMMANDS = ("init", "hierarchy", "publish", "export", "report", "compare", "withdraw", "forget", "data", "demo")
+WRITING_COMMANDS = (
+    "init",
+    "schema",
+    "hierarchy",
+    "publish",
+    "export",
+    "report",
+    "compare",
+    "withdraw",
+    "forget",
+    "data",
+    "demo",
+)
 
 
 def require_address_space() -> None:

@@ -63,7 +63,7 @@ from reticent.data.source import Source, TextRows, is_text
 from reticent.data.spellings import require_final_spellings
 from reticent.data.text_formats import accept_formats, parse_format_type, require_rates
 from reticent.errors import ColumnError, JobError, pluralize, quote_list, suggest
-from reticent.exact_arithmetic import MAX_EXACT_INTEGER
+from reticent.exact_arithmetic import MAX_EXACT_INTEGER, is_whole
 from reticent.validation import (
     accept_parameter,
     check_relations,
@@ -307,11 +307,11 @@ class Column:
                 continue
             if isinstance(end, str):
                 raise JobError(f"round_to is for numbers, and {side} is a date.", attempt="one of them.")
-            if (Fraction(str(end)) / step).denominator != 1:
+            if not is_whole(Fraction(str(end)) / step):
                 nearest = round(Fraction(str(end)) / step) * step
                 raise JobError(
                     f"{side} = {end} is no multiple of round_to = {self.round_to}.",
-                    attempt=f"{side} = {int(nearest) if nearest.denominator == 1 else float(nearest)}.",
+                    attempt=f"{side} = {int(nearest) if is_whole(nearest) else float(nearest)}.",
                 )
 
     def _accept(self, *options: str) -> None:

@@ -1,7 +1,8 @@
 """What is certain about answers and what is assumed, in one line, by the kind of the release and what the answers have.
 
-`lower` and `upper` hold for every table that fits the release.  An estimate rests on an assumption, which each kind has
-of its own, and an interval on how values were drawn.
+`lower` and `upper` hold for every table that fits the release.  An estimate rests on an assumption, which the reader of each
+kind states (`assumption`; of perturbed values nothing is assumed, since how they were redrawn is published), and an
+interval on how values were drawn.
 """
 
 from __future__ import annotations
@@ -13,14 +14,8 @@ from reticent.estimate.answer import Answer
 from reticent.estimate.source_values import is_coded
 from reticent.format.manifest import Manifest
 from reticent.html_repr import format_share
+from reticent.release.kind import reader_for
 
-KIND_ASSUMPTIONS = {
-    "generalized": "every point of a row's labels is as likely",
-    "anatomized": "every way to match a group's rows with its values is as likely",
-    "transformed": "a group's values are distributed as its target says",
-    "sampled": "every point of a row's labels is as likely",
-}
-"""Of perturbed values nothing is assumed: how they were redrawn is published."""
 CODED_ASSUMPTION = "values at a top or bottom are that end, and rounded ones lie evenly around"
 BELOW_BOUNDS_REMARK = (
     "An estimate below `lower` is read as `lower`: estimates are made to be right on the average of all releases that "
@@ -104,7 +99,7 @@ def _list_assumptions(answers: Sequence[Answer], manifest: Manifest, names: Sequ
     """List what estimates assume; of random ones, the notes of their kind say what is assumed beside."""
     assumptions = []
     if any(not answer.std_error and _has_uncertain_rows(answer) for answer in answers):
-        assumptions.append(KIND_ASSUMPTIONS.get(manifest.kind))
+        assumptions.append(getattr(reader_for(manifest.kind), "assumption", None))
     coded_names = {column.name for column in manifest.columns if is_coded(column)}
     if any(not answer.std_error for answer in answers):
         if manifest.withheld:

@@ -62,6 +62,8 @@ def value_type(values: int) -> np.dtype:
 @dataclass(frozen=True, slots=True)
 class AnatomizedReader:
     kind: ClassVar[str] = "anatomized"
+    assumption: ClassVar[str] = "every way to match a group's rows with its values is as likely"
+    shows_each_value: ClassVar[bool] = True
     files: ClassVar[tuple[str, ...]] = ("quasi", "sensitive")
     own: ClassVar[dict[str, Checker]] = {}
     optional: ClassVar[frozenset[str]] = frozenset()

@@ -46,6 +46,8 @@ _LIMITS = (
 @dataclass(frozen=True, slots=True)
 class GeneralizedReader:
     kind: ClassVar[str] = "generalized"
+    assumption: ClassVar[str] = "every point of a row's labels is as likely"
+    shows_each_value: ClassVar[bool] = True
     shows_values: ClassVar[bool] = True
     files: ClassVar[tuple[str, ...]] = ("data",)
     own: ClassVar[dict[str, Checker]] = {}

@@ -80,6 +80,9 @@ class Reader(Protocol):
     optional: frozenset[str]  # those of them that may be absent
     labelled: bool  # whether quasi-identifiers are published as labels, not as they were
     elsewhere: bool  # whether a row does not show its own sensitive value: it is in another file, or was redrawn
+    # A kind whose estimates assume something has `assumption`: half a sentence that says what.
+    # A kind that shows the value of every published person, in some row or table, has `shows_each_value`: True.
+    # A kind that publishes some of the rows only, drawn at random, has `draws_rows`: True.
 
     def check(self, manifest: Manifest) -> None:
         """Raise `Misshapen` where the manifest's parts do not belong together."""

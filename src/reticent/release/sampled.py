@@ -329,6 +329,8 @@ def maximise_counts(shown_counts: np.ndarray, p: float, domain: int, steps: int 
 @dataclass(frozen=True, slots=True)
 class SampledReader:
     kind: ClassVar[str] = "sampled"
+    assumption: ClassVar[str] = "every point of a row's labels is as likely"
+    draws_rows: ClassVar[bool] = True
     files: ClassVar[tuple[str, ...]] = ("data",)
     own: ClassVar[dict[str, Checker]] = {
         "p": make_checker(_METHOD_FIELDS["p"]),

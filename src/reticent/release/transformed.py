@@ -101,6 +101,7 @@ def render_readme(manifest: Manifest) -> str:
 @dataclass(frozen=True, slots=True)
 class TransformedReader:
     kind: ClassVar[str] = "transformed"
+    assumption: ClassVar[str] = "a group's values are distributed as its target says"
     files: ClassVar[tuple[str, ...]] = ("quasi", "sensitive", "bounds")
     own: ClassVar[dict[str, Checker]] = {
         "values": schema_checks.check_list_of(schema_checks.check_text),
