@@ -16,7 +16,7 @@ def job(effort: str = "balanced") -> rt.Job:
 
 
 def losses(said: list[str]) -> list[float]:
-    return [float(get_finding(stage).removeprefix("loss ")) for stage in said if get_finding(stage)]
+    return [float(get_finding(stage).removeprefix("search objective ")) for stage in said if get_finding(stage)]
 
 
 def test_progress_tells_a_loss_that_never_rises():

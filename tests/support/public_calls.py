@@ -55,6 +55,9 @@ FITS: dict[str, set[str]] = {
     "warn": {"a function"},
     "format": NOTHING,
     "together": NOTHING,
+    "loss_at_most": NOTHING,
+    "rates": NOTHING,
+    "map": NOTHING,
     "Release.count.where": NOTHING,
     "Release.count.values": {"None", "an empty list", "a list of texts"},
     "budget": {"None", "a number", "a fraction"},
@@ -107,7 +110,7 @@ FITS: dict[str, set[str]] = {
     "root": {"a text", "a long text", "a text with NUL"},
     "leaves": {"a list of numbers", "a list of texts", "a pair", "a frame"},
     "beside": {"None", "a text"},
-    "about": {"None"},
+    "about": {"None", "an empty table"},
     "release": {"a frame"},
     "table": {"a frame"},
     **{

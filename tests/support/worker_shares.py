@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-ONE_WORKER = {"tests/engines/test_spark": "spark", "tests/house/test_types": "types"}
+ONE_WORKER = {
+    "tests/engines/test_spark": "spark",
+    "tests/data/test_amounts": "spark",
+    "tests/data/test_several_formats": "spark",
+    "tests/data/test_spellings_map": "spark",
+    "tests/house/test_types": "types",
+}
 """Tests whose path begins so run in one worker: Spark, and a type checker, are started once and not once for each worker."""
 
 

@@ -38,6 +38,12 @@ RECONSTRUCTIONS = ("inversion", "em", "shrunk")
 CHOSEN_COLUMN = "\x00chosen"  # the column that says which published rows a condition on them selects
 
 
+def require_known_reconstruction(by: str) -> None:
+    """Refuse a way to reconstruct redrawn values that is not known."""
+    if by not in RECONSTRUCTIONS:
+        raise RequestError(f"Reconstruction by {by!r} is not known.", attempt='by = "inversion", "em" or "shrunk".')
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """An aggregate over the people who meet a condition.
@@ -103,10 +109,7 @@ class BoundQuestion:
 
         `shows_values`: every row shows its own sensitive value.
         """
-        if question.by not in RECONSTRUCTIONS:
-            raise RequestError(
-                f"Reconstruction by {question.by!r} is not known.", attempt='by = "inversion", "em" or "shrunk".'
-            )
+        require_known_reconstruction(question.by)
         sensitive_names = {column.name for column in manifest.find_columns_with_role(Role.SENSITIVE)}
         row_condition: Condition | None = None
         if question.where is not None:

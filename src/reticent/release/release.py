@@ -19,7 +19,7 @@ from reticent.data.cells import Cells
 from reticent.errors import ColumnError, OutputExists, RequestError, suggest
 from reticent.estimate.answer import CONFIDENCE_LEVEL, Answer
 from reticent.estimate.answers import Answers
-from reticent.estimate.question import Question
+from reticent.estimate.question import Question, require_known_reconstruction
 from reticent.format.folder import translate_disk_errors
 from reticent.format.manifest import ColumnEntry, Manifest
 from reticent.ledger import staging
@@ -299,6 +299,7 @@ class Release:
         from reticent.query import QueryOptions
         from reticent.query.analyses import measure_analyses, read_analyses
 
+        require_known_reconstruction(by)
         listed = analyses if isinstance(analyses, list) else read_analyses(cast(str, analyses))
         people = None
         if source is not None:
