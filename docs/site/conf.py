@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "src"))
 project = "reticent"
 html_title = "reticent"
 author = "the authors of reticent"
-extensions = ["myst_parser", "sphinx.ext.autodoc", "pages"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "pages", "sphinx.ext.napoleon"]
 exclude_patterns = ["site"]
 source_suffix = {".md": "markdown"}
 myst_heading_anchors = 4

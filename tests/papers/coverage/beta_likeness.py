@@ -243,16 +243,18 @@ SECTION_5 = Section(
             BUILT,
             HOLDS,
             'As printed PM is the transpose of the matrix. Counts have a standard error, and `by = "em"` never gives one '
-            "below 0. Shrinkage towards the overall distribution is not built.",
+            'below 0. Beyond the paper, `by = "shrunk"` moves counts towards the overall distribution by their known noise.',
             code=(
                 "estimate/reconstruction.py:Reconstruction.invert",
                 "estimate/reconstruction.py:Reconstruction.maximise",
+                "estimate/shrinkage.py:shrink_answer",
             ),
             checks=(
                 "methods/test_beta_perturbation.py:test_inversion_is_unbiased",
                 "methods/test_beta_perturbation.py:test_the_estimated_variance_is_unbiased",
                 "methods/test_beta_perturbation.py:test_expectation_maximisation_is_never_negative_where_inversion_is",
                 "utility/test_workload.py:test_reconstruction_is_unbiased_over_many_redraws",
+                "query/test_shrunk_estimates.py:test_a_shrunk_count_is_the_oracles",
             ),
         ),
     ),
