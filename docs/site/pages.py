@@ -13,6 +13,7 @@ LINK = re.compile(r"(?<!!)\[([^\]]+)\]\(((?!https?:|#|mailto:)[^)#\s]+)(#[^)]*)?
 ORDER = {
     "Start": ("installing", "how-it-works", "promises", "glossary", "coming-from"),
     "Do": (
+        "messy-export",
         "cli",
         "columns",
         "hierarchies",
@@ -23,6 +24,7 @@ ORDER = {
         "queries",
         "report",
         "owner",
+        "removal",
         "gates",
     ),
     "Reference": ("api", "parameters", "contract", "attacks"),
