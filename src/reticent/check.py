@@ -20,6 +20,7 @@ from typing import Any
 
 from reticent import catalogue, html_repr, registry
 from reticent.bound_widths import measure_bound_widths
+from reticent.catalogue.choices import EngineName
 from reticent.data.cells import Cells, combine_sensitive
 from reticent.data.columns import Column
 from reticent.data.label_styles import explain_snapping
@@ -162,7 +163,7 @@ def check(
     budget: float | None = None,
     progress: Callable[[str], None] = lambda stage: None,
     finished: Callable[[PlanSummary, Cells], None] = lambda summary, cells: None,
-    engine: str | Engine = catalogue.DEFAULT_ENGINE,
+    engine: EngineName | Engine = catalogue.DEFAULT_ENGINE,
     seed: int | None = None,
 ) -> CheckResult:
     """Plan the job by its own method and by the others that could keep its promises (or by those named).

@@ -28,6 +28,7 @@ from reticent.audit.kind import find_worst_measures, measure_column
 from reticent.audit.measure import anonymity
 from reticent.audit.measure.counts import GroupCounts, list_views
 from reticent.audit.result import convert_to_plain
+from reticent.catalogue.choices import EngineName
 from reticent.data.cells import Cells, combine_sensitive
 from reticent.data.columns import Column, Role, find_columns_with_role, resolve_columns
 from reticent.data.domain import Domain, TreeDomain
@@ -193,7 +194,7 @@ class Plan:
 
 
 @validate_arguments(job=is_job, engine=is_engine)
-def count(job: Job, *, frame: Any = None, engine: str | Engine = catalogue.DEFAULT_ENGINE) -> Cells:
+def count(job: Job, *, frame: Any = None, engine: EngineName | Engine = catalogue.DEFAULT_ENGINE) -> Cells:
     """Count the cells of the job's table: its distinct combinations with the number of rows of each."""
     with make_temp_dirs(None) as make_temp_dir:
         context = EngineContext(make_temp_dir=make_temp_dir)

@@ -19,6 +19,7 @@ from typing import Any
 from reticent import __version__, catalogue, registry
 from reticent.audit.result import Audit
 from reticent.audit.subject import make_folder_subject
+from reticent.catalogue.choices import EngineName
 from reticent.composition_check import check_composition
 from reticent.data.broken_lines import read_broken_lines
 from reticent.data.cells import Cells
@@ -81,7 +82,7 @@ def publish(
     only_new: bool = False,
     ledger: Ledger | str | Path | None = None,
     progress: ProgressCallback = lambda stage: None,
-    engine: str | Engine = catalogue.DEFAULT_ENGINE,
+    engine: EngineName | Engine = catalogue.DEFAULT_ENGINE,
     warn: Callable[[str], None] = lambda sentence: None,
 ) -> Release:
     """Plan, stage, audit, and only then commit.  Without `to` the release is temporary until `save`.

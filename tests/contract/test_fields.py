@@ -8,14 +8,14 @@ from dataclasses import MISSING, dataclass, fields
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_args
 
 import pytest
 from jsonschema import Draft202012Validator
 
 import reticent as rt
 from reticent import catalogue, registry
-from reticent.catalogue import Field, MethodRow, PromiseRow
+from reticent.catalogue import Field, MethodRow, PromiseRow, choices
 from reticent.catalogue.job_fields import COLUMN_FIELDS
 from reticent.catalogue.manifest_fields import COLUMN_ENTRY_FIELDS, MANIFEST_FIELDS
 from reticent.data.columns import Role
@@ -271,3 +271,23 @@ def test_an_option_of_a_method_is_a_field_and_nothing_else(monkeypatch):
     assert "`care`" in format_parameters_page()
     with pytest.raises(JobError, match="anatomy: care must be a number"):
         registry.make_method({"name": "anatomy", "care": []})
+
+
+CHOICES = [
+    (choices.ColumnType, "column", "type"),
+    (choices.MissingChoice, "column", "missing"),
+    (choices.BeyondChoice, "column", "beyond"),
+    (choices.AmbiguityChoice, "column", "ambiguous"),
+    (choices.UndeclaredChoice, "release", "undeclared"),
+    (choices.FileFormat, "release", "format"),
+    (choices.FormulaChoice, "release", "formulas"),
+]
+
+
+@pytest.mark.parametrize(("alias", "table", "name"), CHOICES, ids=lambda value: str(value)[:20])
+def test_the_types_of_choices_are_those_of_their_fields(alias, table, name):
+    assert get_args(alias) == catalogue.JOB_TABLES[table].fields[name].choices
+
+
+def test_the_type_of_engines_lists_those_of_the_catalogue():
+    assert get_args(choices.EngineName) == tuple(catalogue.ENGINES)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any
+from typing import Any, Final
 
 from reticent.catalogue.about_fields import ABOUT_FIELDS
 from reticent.catalogue.attack_options import ATTACK_OPTIONS, AttackOption
@@ -401,7 +401,7 @@ ENGINES = {
     "stream": EngineRow("reticent.engines.stream:ENGINE", "tables larger than memory, from Parquet or CSV"),
     "spark": EngineRow("reticent.engines.spark:ENGINE", "tables larger than a machine, by PySpark"),
 }
-DEFAULT_ENGINE = "local"
+DEFAULT_ENGINE: Final = "local"
 """The engine where none is named."""
 _LEARNERS_MODULE = "reticent.utility.classification"
 LEARNERS = {

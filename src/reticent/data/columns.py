@@ -49,6 +49,7 @@ import numpy as np
 import polars as pl
 
 from reticent.catalogue import JOB_TABLES
+from reticent.catalogue.choices import AmbiguityChoice, BeyondChoice, ColumnType, MissingChoice
 from reticent.catalogue.job_fields import (
     COLUMN_FIELDS,
     LABEL_FIELDS,
@@ -487,7 +488,7 @@ class LabelOptions:
 
 
 @_require_known_options(Role.IDENTIFYING)
-def identifying(*, rows_per_person: int | None = None, beyond: str = "refuse") -> Column:
+def identifying(*, rows_per_person: int | None = None, beyond: BeyondChoice = "refuse") -> Column:
     """Declare a column that is never published.
 
     `rows_per_person`, the most rows that one person has, lets k-anonymity count persons. If a person has more, the
@@ -500,16 +501,16 @@ def identifying(*, rows_per_person: int | None = None, beyond: str = "refuse") -
 def quasi(
     *,
     numeric: bool = False,
-    type: str | None = None,
+    type: ColumnType | None = None,
     hierarchy: Any = None,
     order: Sequence[Any] | None = None,
     domain: Sequence[Any] | None = None,
     top: Any = None,
     bottom: Any = None,
-    missing: str = "refuse",
+    missing: MissingChoice = "refuse",
     format: str | Sequence[str] | None = None,
     labels: Any = None,
-    ambiguous: str = "refuse",
+    ambiguous: AmbiguityChoice = "refuse",
     rates: Mapping[str, Any] | None = None,
     map: Mapping[str, str] | None = None,
 ) -> Column:
@@ -534,16 +535,16 @@ def quasi(
 @_require_known_options(Role.SENSITIVE)
 def sensitive(
     *,
-    type: str | None = None,
+    type: ColumnType | None = None,
     hierarchy: Any = None,
     order: Sequence[Any] | None = None,
     domain: Sequence[Any] | None = None,
     top: Any = None,
     bottom: Any = None,
     round_to: Any = None,
-    missing: str = "refuse",
+    missing: MissingChoice = "refuse",
     format: str | Sequence[str] | None = None,
-    ambiguous: str = "refuse",
+    ambiguous: AmbiguityChoice = "refuse",
     rates: Mapping[str, Any] | None = None,
     map: Mapping[str, str] | None = None,
 ) -> Column:
@@ -563,13 +564,13 @@ def sensitive(
 @_require_known_options(Role.INSENSITIVE)
 def insensitive(
     *,
-    type: str | None = None,
+    type: ColumnType | None = None,
     top: Any = None,
     bottom: Any = None,
     round_to: Any = None,
     acknowledge: bool = False,
     format: str | Sequence[str] | None = None,
-    ambiguous: str = "refuse",
+    ambiguous: AmbiguityChoice = "refuse",
     rates: Mapping[str, Any] | None = None,
     map: Mapping[str, str] | None = None,
 ) -> Column:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from reticent import catalogue, html_repr, registry, validation
 from reticent.catalogue import JOB_TABLES
+from reticent.catalogue.choices import FileFormat, FormulaChoice, UndeclaredChoice
 from reticent.catalogue.job_fields import SOURCE_FIELDS
 from reticent.data.columns import Column, parse_columns
 from reticent.data.source import Source, with_spellings
@@ -71,11 +72,11 @@ class Output:
         def __init__(
             self,
             *,
-            undeclared: str = "refuse",
-            format: str = "parquet",
+            undeclared: UndeclaredChoice = "refuse",
+            format: FileFormat = "parquet",
             suppress_at_most: Number = 0,
             loss_at_most: Number | None = None,
-            formulas: str = "keep",
+            formulas: FormulaChoice = "keep",
             together: Number | None = None,
             part_rows: int | None = None,
         ) -> None: ...
