@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from itertools import takewhile
 from pathlib import Path
 
 import polars as pl
@@ -65,7 +66,7 @@ def test_a_pasted_column_keeps_its_other_options_and_the_job_loses_less(run, pla
     assert checked.code == 0, checked.err
     lines = checked.out[checked.out.index("to paste:") :].splitlines()[1:]
     command, column = (line.strip().removeprefix("# ") for line in lines[:2])
-    promise = [line.strip() for line in lines[2:] if line.startswith("  ")]
+    promise = [line.strip() for line in takewhile(lambda line: line.startswith("  "), lines[2:])]
     assert run(*command.split()[1:]).code == 0
     assert 'missing = "category"' in column
     better = text.replace(declared, column)
