@@ -5,14 +5,19 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reticent.data import broken_lines
-from reticent.data.broken_lines import find_broken_lines, read_broken_lines, require_few_broken_lines
+from reticent.data.broken_lines import (
+    MAX_STORED_LINES,
+    find_broken_lines,
+    read_broken_lines,
+    require_few_broken_lines,
+    require_no_broken_lines,
+)
 from reticent.data.source import Source, collect_frame, list_broken_lines, scan_source
 from reticent.errors import SourceError
 
@@ -108,10 +113,13 @@ def test_too_many_broken_lines_are_not_set_aside(tmp_path, lines, rows):
 
 def test_more_lines_than_are_stored_are_not_set_aside(tmp_path):
     path = tmp_path / "t.csv"
-    write(path, *["1,2\n"] * 4, rows=200)
+    write(path, *["1,2\n"] * (MAX_STORED_LINES + 5), rows=200)
     broken = find_broken_lines(path, ",", '"')
-    with pytest.raises(SourceError, match="are set aside"):
-        require_few_broken_lines(replace(broken, lines=broken.lines[:3]))
+    assert broken.count == MAX_STORED_LINES + 1 and len(broken.lines) == MAX_STORED_LINES  # it is read no further
+    with pytest.raises(SourceError, match=r"More than 100,000 lines are broken .* at most so many are set aside"):
+        require_few_broken_lines(broken)
+    with pytest.raises(SourceError, match="More than 100,000 lines are broken"):
+        require_no_broken_lines(broken)
 
 
 def test_other_encodings_and_compressed_files_are_set_aside_from_too(tmp_path):

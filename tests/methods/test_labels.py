@@ -131,7 +131,7 @@ def test_mondrian_takes_the_labels_that_its_promises_need():
     for method, promises in ((Mondrian(labels="nodes"), sets), (Mondrian(labels="sets"), nodes)):
         with pytest.raises(JobError, match="cannot be kept with labels"):
             method.labels_for(promises)
-    assert settle_method(Mondrian(), sets).labels == "sets"
+    assert settle_method(Mondrian(), sets, {}).labels == "sets"
 
 
 def test_promises_that_need_different_labels_are_refused_together():

@@ -27,6 +27,28 @@ BROKEN_SHARE = 0.004
 AGE_CODE = "999"
 STAY_CODE = "-9"
 SCORE_CODE = "9999"
+FEW_ROWS = 1_500
+JOB_OF_FEW_ROWS = """
+[source]
+path = "hospital.csv"
+broken = "set-aside"
+missing = ["?", "NA", "N/A", "unknown", "999", "-9", "9999"]
+
+[columns]
+patient_id = { role = "identifying", rows_per_person = 9 }
+birth_date = { role = "quasi-identifying", format = ["%Y-%m-%d", "%d.%m.%Y", "%m/%d/%Y", "%d %b %Y"] }
+sex = { role = "quasi-identifying", map = { female = "F", m = "M", male = "M" } }
+zip = { role = "quasi-identifying", hierarchy = { build = "prefixes", keep = [5, 3, 1] } }
+charges = { role = "insensitive", acknowledge = true, format = ["1,234.5", "1.234,5 EUR"], rates = { "$" = 1, "€" = 1.08, EUR = 1.08 } }
+diagnosis = { role = "sensitive" }
+
+[[promise]]
+model = "k-anonymity"
+k = 3
+
+[release]
+undeclared = "drop"
+"""
 
 
 def messy_hospital(rows: int = ROWS, seed: int = SEED) -> pl.DataFrame:
