@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import pytest
 
-import reticent as rt
 from reticent import catalogue
 from reticent.errors import RequestError
-from tests.support.method_promise_pairs import pairs, released
+from tests.advice.kind_releases import publish_kind
 
 SHAPE = "SELECT COUNT(*) or SUM, AVG, MIN or MAX of a column FROM release WHERE ... GROUP BY ... ORDER BY ... LIMIT n."
 SHAPED = "SELECT COUNT(*) FROM release WHERE age > 30 GROUP BY city ORDER BY city LIMIT 2"
@@ -58,13 +55,6 @@ LABELLED = [
     ),
 ]
 KINDS = list(catalogue.KINDS)
-
-
-@cache
-def publish_kind(kind: str) -> rt.Release:
-    """Return a release of a kind, over age, city and a sensitive column."""
-    pair = next(pair for pair in pairs() if pair.kind == kind and not pair.stages and pair.beside is None)
-    return released(pair)[0]
 
 
 def list_questions(kind: str) -> list[tuple[str, str, str]]:

@@ -148,6 +148,8 @@ def attack_by_similarity(target: AttackTarget, *, level: int = 1, window: int | 
 
 def make_families(domain: Domain, level: int, window: int | None) -> np.ndarray:
     """Make (values, families): 1 where a value belongs to a family; windows overlap, nodes do not; a null is alone."""
+    if window is not None and window < 1:
+        raise RequestError(f"A window of {window} neighbouring values holds none.", attempt="window = 5.")
     if window is not None or not isinstance(domain, TreeDomain):
         width = max(len(domain.texts) // 10, 2) if window is None else window
         starts = range(max(len(domain.texts) - width + 1, 1))
