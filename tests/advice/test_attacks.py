@@ -37,7 +37,7 @@ READING_GROUPS = [
     name
     for name, row in catalogue.ATTACKS.items()
     if row.needs_source
-    and name not in {"matrix", "matrix-learned", "algorithm", "eligibility", "composition", "corruption"}
+    and name not in {"matrix", "matrix-learned", "algorithm", "eligibility", "composition", "corruption", "overlap"}
 ]
 """Attacks that a generalized release is no obstacle to, and that need nothing but the source."""
 
