@@ -190,7 +190,10 @@ def _measure_differences(
     """Measure what each release that holds the people tells about them, beside one without them."""
     book = Ledger.open(ledger)
     concerned = {
-        one.identity: one for known in find_people(persons, ledger=book).releases for one in known if one.counts
+        known_release.identity: known_release
+        for known in find_people(persons, ledger=book).releases
+        for known_release in known
+        if known_release.counts
     }
     if not concerned:
         return ()
@@ -199,7 +202,10 @@ def _measure_differences(
     keys = [*find_columns_with_role(columns, Role.QUASI), *sensitive]
     mark = CountedRows.from_frame(rows, keys).hash_values(book.ensure_key()).content.mark
     removed = collect_frame(rows.select(sensitive), "Reading the rows").filter(is_removed)
-    return tuple(_measure_difference(one, one.content == mark, removed) for one in concerned.values())
+    return tuple(
+        _measure_difference(known_release, known_release.content == mark, removed)
+        for known_release in concerned.values()
+    )
 
 
 def _measure_difference(release: KnownRelease, is_same_table: bool, removed: pl.DataFrame) -> ReleaseDifference:

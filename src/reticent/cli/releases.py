@@ -48,11 +48,11 @@ def releases(
     if release is not None:
         known = find_releases(known, release)
     if json:
-        say_json({"releases": [one.to_dict() for one in known]})
+        say_json({"releases": [known_release.to_dict() for known_release in known]})
         return
     if release is not None:
-        for one in known:
-            _say_release(one)
+        for known_release in known:
+            _say_release(known_release)
         return
     if not known:
         say("The ledger knows no release.")
@@ -66,17 +66,17 @@ def _say_list(known: list[Any]) -> None:
 
     rows = [
         (
-            one.digest[:8],
-            show_text(one.release),
-            one.at[:16].replace("T", " "),
-            show_text(one.user or "-"),
-            show_text(one.kind or "-"),
-            _show_count(one.published),
-            _show_count(one.withheld),
-            show_text(", ".join(str(promise.get("model")) for promise in one.promises)) or "-",
-            describe_state(one),
+            known_release.digest[:8],
+            show_text(known_release.release),
+            known_release.at[:16].replace("T", " "),
+            show_text(known_release.user or "-"),
+            show_text(known_release.kind or "-"),
+            _show_count(known_release.published),
+            _show_count(known_release.withheld),
+            show_text(", ".join(str(promise.get("model")) for promise in known_release.promises)) or "-",
+            describe_state(known_release),
         )
-        for one in known
+        for known_release in known
     ]
     say_table(("digest", "release", "when (UTC)", "who", "kind", "rows", "withheld", "promises", "state"), rows)
     say("", f"{pluralize(len(known), 'release')}. `reticent releases RELEASE` shows one in full, --json all of it.")
@@ -89,12 +89,22 @@ def _say_found(found: Any) -> None:
     for line, known in enumerate(found.releases, 1):
         say(f"Person {line}: in the rows of {pluralize(len(known), 'release')} that the ledger knows.")
         if known:
-            rows = [(one.digest[:8], show_text(str(one.path)), one.at[:10], describe_state(one)) for one in known]
+            rows = [
+                (
+                    known_release.digest[:8],
+                    show_text(str(known_release.path)),
+                    known_release.at[:10],
+                    describe_state(known_release),
+                )
+                for known_release in known
+            ]
             say_table(("digest", "release", "when", "state"), rows, indent=2)
-            if any(one.withheld or _draws_rows(one.kind) for one in known):
+            if any(known_release.withheld or _draws_rows(known_release.kind) for known_release in known):
                 say("  A release may have withheld the person's row, or not have drawn it.")
     if found.unknown:
-        names = ", ".join(f"{show_text(one.release)} ({one.digest[:8]})" for one in found.unknown[:8])
+        names = ", ".join(
+            f"{show_text(known_release.release)} ({known_release.digest[:8]})" for known_release in found.unknown[:8]
+        )
         more = f" and {len(found.unknown) - 8:,} more" if len(found.unknown) > 8 else ""
         say(
             "",
@@ -103,43 +113,43 @@ def _say_found(found: Any) -> None:
         )
 
 
-def _say_release(one: Any) -> None:
+def _say_release(known_release: Any) -> None:
     from reticent.cli.output import say
     from reticent.ledger.release_desk import ANNULLED_SENTENCE, STILL_COUNTS_SENTENCE
 
-    people = one.people or {}
+    people = known_release.people or {}
     facts = {
-        "Folder": show_text(str(one.path)),
-        "State": describe_state(one),
-        "Digest": one.digest,
-        "When": one.at,
-        "Who": show_text(one.user or "not recorded"),
-        "Source": show_text(one.source or "not recorded"),
-        "Title": show_text(one.title or "none"),
-        "Kind": show_text(one.kind or "not recorded"),
-        "Rows": f"{_show_count(one.published)} published, {_show_count(one.withheld)} withheld, "
-        f"{_show_count(one.rows)} in the source",
+        "Folder": show_text(str(known_release.path)),
+        "State": describe_state(known_release),
+        "Digest": known_release.digest,
+        "When": known_release.at,
+        "Who": show_text(known_release.user or "not recorded"),
+        "Source": show_text(known_release.source or "not recorded"),
+        "Title": show_text(known_release.title or "none"),
+        "Kind": show_text(known_release.kind or "not recorded"),
+        "Rows": f"{_show_count(known_release.published)} published, {_show_count(known_release.withheld)} withheld, "
+        f"{_show_count(known_release.rows)} in the source",
         "People": ", ".join(f"{count:,} by {show_text(name)!r}" for name, count in people.items()) or "not recorded",
-        "Columns": show_text(", ".join(one.columns)),
-        "Promises": show_text(", ".join(_show_promise(promise) for promise in one.promises)) or "none",
-        "Repeats": ", ".join(digest[:8] for digest in one.repeats) or "no earlier release",
+        "Columns": show_text(", ".join(known_release.columns)),
+        "Promises": show_text(", ".join(_show_promise(promise) for promise in known_release.promises)) or "none",
+        "Repeats": ", ".join(digest[:8] for digest in known_release.repeats) or "no earlier release",
     }
     say(*(f"{name:<9} {value}" for name, value in facts.items()))
-    if one.withdrawal is not None:
-        withdrawal = one.withdrawal
+    if known_release.withdrawal is not None:
+        withdrawal = known_release.withdrawal
         say(
             f"Withdrawn {withdrawal.at} by {show_text(withdrawal.user)}: {show_text(withdrawal.reason)}",
-            f"          {STILL_COUNTS_SENTENCE if one.counts else ANNULLED_SENTENCE}",
+            f"          {STILL_COUNTS_SENTENCE if known_release.counts else ANNULLED_SENTENCE}",
         )
     say("")
 
 
-def describe_state(one: Any) -> str:
+def describe_state(known_release: Any) -> str:
     """Describe where a release is, and whether it was withdrawn."""
-    if one.withdrawal is None:
-        return str(one.state)
-    counts = "" if one.counts else ", never handed out"
-    return f"withdrawn {one.withdrawal.at[:10]}{counts}; {one.state}"
+    if known_release.withdrawal is None:
+        return str(known_release.state)
+    counts = "" if known_release.counts else ", never handed out"
+    return f"withdrawn {known_release.withdrawal.at[:10]}{counts}; {known_release.state}"
 
 
 def show_text(text: str) -> str:

@@ -48,15 +48,15 @@ def withdraw(
 
     known = withdraw_release(release, reason=reason, never_handed_out=never_handed_out, delete=delete, ledger=ledger)
     if json:
-        say_json({"withdrawn": [one.to_dict() for one in known]})
+        say_json({"withdrawn": [known_release.to_dict() for known_release in known]})
         return
-    for one in known:
-        say(f"Withdrawn {show_text(str(one.path))}, published {one.at[:10]}.")
+    for known_release in known:
+        say(f"Withdrawn {show_text(str(known_release.path))}, published {known_release.at[:10]}.")
     say("", STILL_COUNTS_SENTENCE if known[0].counts else ANNULLED_SENTENCE)
     if delete:
         say("The folder is removed. Your notes on it (digest, audit, job) stay.")
     else:
-        standing = any(one.state == "in place" for one in known)
+        standing = any(known_release.state == "in place" for known_release in known)
         say(
             "The folder stays where it is: hand it out no more, or say --delete." if standing else "Its folder is gone."
         )

@@ -147,14 +147,20 @@ def find_releases(known: Sequence[KnownRelease], name: str | Path) -> list[Known
     """
     asked = str(name)
     target = os.path.realpath(asked)
-    by_place = [one for one in known if os.path.realpath(one.path) == target]
+    by_place = [known_release for known_release in known if os.path.realpath(known_release.path) == target]
     if by_place:
         return by_place[-1:]
-    batches = {one.release: one for one in known if os.path.realpath(one.folder) == target}
+    batches = {
+        known_release.release: known_release
+        for known_release in known
+        if os.path.realpath(known_release.folder) == target
+    }
     if batches:
         return list(batches.values())
     if _DIGEST_PATTERN.fullmatch(asked):
-        by_digest = {one.identity: one for one in known if one.digest.startswith(asked)}
+        by_digest = {
+            known_release.identity: known_release for known_release in known if known_release.digest.startswith(asked)
+        }
         if len(by_digest) > 1:
             raise RequestError(
                 f"The digests of {len(by_digest)} releases begin with {asked}.",
@@ -162,7 +168,7 @@ def find_releases(known: Sequence[KnownRelease], name: str | Path) -> list[Known
             )
         if by_digest:
             return list(by_digest.values())
-    by_name = {one.folder: one for one in known if one.release == asked}
+    by_name = {known_release.folder: known_release for known_release in known if known_release.release == asked}
     if len(by_name) > 1:
         raise RequestError(
             f"The ledger knows {len(by_name)} releases of the name {asked!r}, in different folders.",
@@ -173,7 +179,7 @@ def find_releases(known: Sequence[KnownRelease], name: str | Path) -> list[Known
     raise RequestError(
         f"The ledger knows no release {asked!r}.",
         why=f"It has {pluralize(len(known), 'release')}. What was published with another ledger, or is a copy, is not in it.",
-        attempt=suggest(asked, dict.fromkeys(one.release for one in known))
+        attempt=suggest(asked, dict.fromkeys(known_release.release for known_release in known))
         if known
         else "--ledger FOLDER (ledger=), or RETICENT_LEDGER, for the ledger that it was published with.",
     )
@@ -191,14 +197,14 @@ class FoundPeople:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as `reticent releases --person --json` prints it; people are their positions, from 1."""
-        known = {one.identity: one for found in self.releases for one in found}
+        known = {known_release.identity: known_release for found in self.releases for known_release in found}
         return {
             "persons": [
-                {"person": position, "digests": [one.digest for one in found]}
+                {"person": position, "digests": [known_release.digest for known_release in found]}
                 for position, found in enumerate(self.releases, 1)
             ],
-            "unknown": [one.digest for one in self.unknown],
-            "releases": [one.to_dict() for one in (*known.values(), *self.unknown)],
+            "unknown": [known_release.digest for known_release in self.unknown],
+            "releases": [known_release.to_dict() for known_release in (*known.values(), *self.unknown)],
         }
 
 
@@ -222,13 +228,13 @@ def find_people(persons: Sequence[str], *, ledger: Ledger | str | Path | None = 
         ]
     found = [
         tuple(
-            one
-            for one, positions in zip(known, members, strict=True)
+            known_release
+            for known_release, positions in zip(known, members, strict=True)
             if positions is not None and position in positions
         )
         for position in range(len(persons))
     ]
-    unknown = tuple(one for one, positions in zip(known, members, strict=True) if positions is None)
+    unknown = tuple(known_release for known_release, positions in zip(known, members, strict=True) if positions is None)
     return FoundPeople(tuple(found), unknown)
 
 
@@ -285,25 +291,27 @@ def withdraw(
         stack.enter_context(book.lock())
         journal.settle_journal(book.folder)
         chosen = find_releases(_list_known(book.folder), release)
-        folders = [one for one in chosen if delete and one.state != GONE]
-        for one in folders:
-            _require_deletable(one)
+        folders = [known_release for known_release in chosen if delete and known_release.state != GONE]
+        for known_release in folders:
+            _require_deletable(known_release)
         handed_out_no = _settle_statement(chosen, never_handed_out)
         _require_news(chosen, handed_out_no, bool(folders))
         withdrawal = Withdrawal(
-            tuple(one.identity for one in chosen),
+            tuple(known_release.identity for known_release in chosen),
             datetime.now(UTC).isoformat(timespec="seconds"),
             private_files.get_user_name(),
             stated_reason,
             handed_out_no,
         )
-        staged = [stack.enter_context(staging.stage_folder(one.path, book.folder)) for one in folders]
+        staged = [
+            stack.enter_context(staging.stage_folder(known_release.path, book.folder)) for known_release in folders
+        ]
         size = append_withdrawal(book.folder, withdrawal)
         _move_away(book.folder, size, list(zip(folders, staged, strict=True)))
         for folder in staged:
             staging.discard_staged(folder)
-        known = {one.identity: one for one in _list_known(book.folder)}
-    return [known[one.identity] for one in chosen]
+        known = {known_release.identity: known_release for known_release in _list_known(book.folder)}
+    return [known[known_release.identity] for known_release in chosen]
 
 
 @validate_arguments(release=path, ledger=optional(is_ledger))
@@ -319,7 +327,11 @@ def find_withdrawal(release: str | Path, *, ledger: Ledger | str | Path | None =
             withdrawals = read_withdrawals(book.folder)
     except (RequestError, OSError):
         return None
-    matching = [one for one in withdrawals if any(identity[2] == digest for identity in one.releases)]
+    matching = [
+        known_release
+        for known_release in withdrawals
+        if any(identity[2] == digest for identity in known_release.releases)
+    ]
     return matching[-1] if matching else None
 
 
@@ -400,13 +412,16 @@ def _settle_statement(chosen: Sequence[KnownRelease], never_handed_out: bool | N
     """Return whether the releases count as never handed out: as stated now or, if nothing is, as stated of all before."""
     if never_handed_out is not None:
         return never_handed_out
-    return all(one.withdrawal is not None and one.withdrawal.never_handed_out for one in chosen)
+    return all(
+        known_release.withdrawal is not None and known_release.withdrawal.never_handed_out for known_release in chosen
+    )
 
 
 def _require_news(chosen: Sequence[KnownRelease], never_handed_out: bool, has_folders: bool) -> None:
     """Refuse a withdrawal that states nothing new."""
     if has_folders or not all(
-        one.withdrawal is not None and one.withdrawal.never_handed_out == never_handed_out for one in chosen
+        known_release.withdrawal is not None and known_release.withdrawal.never_handed_out == never_handed_out
+        for known_release in chosen
     ):
         return
     withdrawal = chosen[0].withdrawal
@@ -418,20 +433,26 @@ def _require_news(chosen: Sequence[KnownRelease], never_handed_out: bool, has_fo
     )
 
 
-def _require_deletable(one: KnownRelease) -> None:
+def _require_deletable(known_release: KnownRelease) -> None:
     """Refuse to remove a folder that is not the very release, or is another user's."""
-    if one.state != IN_PLACE:
-        what = "a later release" if one.state == REPLACED else "something else than the release that was published"
+    if known_release.state != IN_PLACE:
+        what = (
+            "a later release"
+            if known_release.state == REPLACED
+            else "something else than the release that was published"
+        )
         raise OutputExists(
-            f"{one.path} is {what}: it is not removed, and nothing was recorded.",
+            f"{known_release.path} is {what}: it is not removed, and nothing was recorded.",
             why="Only a folder whose digest is in the ledger is removed.",
             attempt="withdrawing without --delete (delete=True), and a look at the folder.",
         )
-    if os.path.islink(one.path):
-        raise OutputExists(f"{one.path} is a link: it is not removed, and nothing was recorded.", attempt="its target.")
-    if private_files.get_user_id() not in (-1, os.stat(one.path).st_uid):
+    if os.path.islink(known_release.path):
         raise OutputExists(
-            f"{one.path} is another user's folder: it is not removed, and nothing was recorded.",
+            f"{known_release.path} is a link: it is not removed, and nothing was recorded.", attempt="its target."
+        )
+    if private_files.get_user_id() not in (-1, os.stat(known_release.path).st_uid):
+        raise OutputExists(
+            f"{known_release.path} is another user's folder: it is not removed, and nothing was recorded.",
             attempt="withdrawing without --delete (delete=True), and asking its owner to remove it.",
         )
 
@@ -440,11 +461,11 @@ def _move_away(ledger: Path, size: int, places: Sequence[tuple[KnownRelease, Pat
     """Move each folder into its staging folder; if one cannot be moved, all go back and the withdrawal is undone."""
     moved: list[tuple[Path, Path]] = []
     try:
-        for one, staged in places:
+        for known_release, staged in places:
             aside = staged.with_name(WITHDRAWN_FOLDER)
-            move_to_new_name(one.path, aside)
-            moved.append((one.path, aside))
-            private_files.sync_to_disk(one.path.parent)
+            move_to_new_name(known_release.path, aside)
+            moved.append((known_release.path, aside))
+            private_files.sync_to_disk(known_release.path.parent)
     except BaseException:
         for place, aside in reversed(moved):
             move_to_new_name(aside, place)
