@@ -111,7 +111,7 @@ def written_to(place: Path, words: tuple[str, ...], stream: IO[str]) -> int:
             return main(list(words))
     finally:
         os.chdir(here)
-        for name in ("out", "out.db", "new", "new.csv", "new.toml", "page.md"):
+        for name in ("out", "out.db", "new", "new.csv", "new.toml", "rest.csv", "rest.toml", "page.md"):
             path = place / name
             shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
 

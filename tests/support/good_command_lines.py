@@ -40,7 +40,7 @@ GOOD: dict[str, tuple[str, ...]] = {  # a name for each command line that works;
     "releases": ("releases",),
     "releases, one of them": ("releases", "release", "--json"),
     "releases of a person": ("releases", "--person", "persons.txt"),
-    "forget": ("forget", "job.toml", "--person", "persons.txt", "-o", "new.csv", "--job-to", "new.toml"),
+    "forget": ("forget", "job.toml", "--person", "persons.txt", "-o", "rest.csv", "--job-to", "rest.toml"),
     "withdraw": ("withdraw", "second", "--reason", "wrong column"),
     "data": ("data", "census", "--rows", "20", "-o", "new.csv"),
     "demo": ("demo", "--to", "new", "--rows", "300"),
