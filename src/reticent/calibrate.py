@@ -97,9 +97,10 @@ def _calibrate_counts(counts: list[int], l: int, prior: str, kinds: Sequence[str
     }
     if not calibration["eligible"]:
         require_enough_values(len(counts), l, "the given counts")
+    by_kind: dict[str, dict[str, Any]] = {}
     for kind in kinds:
         risk = compute_suppression_risk(counts, l, kind, prior, samples=POSTERIOR_SAMPLES)
-        calibration[kind] = {
+        by_kind[kind] = {
             "suppressed": risk.suppressed,
             "worst_posterior": risk.worst_posterior,
             "how": risk.how,
@@ -109,12 +110,12 @@ def _calibrate_counts(counts: list[int], l: int, prior: str, kinds: Sequence[str
             "attacked": risk.attacked,
         }
         if risk.mean_posterior is not None and not calibration["eligible"]:
-            calibration[kind]["mean_posterior"] = risk.mean_posterior
+            by_kind[kind]["mean_posterior"] = risk.mean_posterior
         if risk.how != "exact":
-            calibration[kind] |= {"low": risk.low, "high": risk.high}
+            by_kind[kind] |= {"low": risk.low, "high": risk.high}
         if risk.withheld_how != "exact":
-            calibration[kind] |= {"withheld_low": risk.withheld_low, "withheld_high": risk.withheld_high}
-    return calibration
+            by_kind[kind] |= {"withheld_low": risk.withheld_low, "withheld_high": risk.withheld_high}
+    return _add_kinds(calibration, by_kind)
 
 
 def _calibrate_every_table(rows: int, values: int, l: int, prior: str, kinds: Sequence[str]) -> dict[str, Any]:
@@ -142,15 +143,22 @@ def _calibrate_every_table(rows: int, values: int, l: int, prior: str, kinds: Se
         "prior": prior,
         "bound": 1 / l,
     }
+    by_kind: dict[str, dict[str, Any]] = {}
     for kind in kinds:
-        calibration[kind] = {
+        by_kind[kind] = {
             "worst_posterior": float(compute_worst_posterior(rows, values, l, kind, prior)),
             "how": "exact",
         }
         if not CountPrior(prior).plausible:
             withheld = float(compute_worst_withheld_posterior(rows, values, l, kind, prior))
-            calibration[kind] |= {"worst_withheld_posterior": withheld, "withheld_how": "exact"}
-    return calibration
+            by_kind[kind] |= {"worst_withheld_posterior": withheld, "withheld_how": "exact"}
+    return _add_kinds(calibration, by_kind)
+
+
+def _add_kinds(calibration: dict[str, Any], by_kind: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """Add the figures of each kind: under `kinds`, and by its own name, as they were first, where that is no other key."""
+    own_keys = {kind: figures for kind, figures in by_kind.items() if kind != "eligible"}
+    return calibration | own_keys | {"kinds": by_kind}
 
 
 CALIBRATORS = {"suppression": calibrate_suppression, "perturbed-generalization": calibrate_perturbed_generalization}

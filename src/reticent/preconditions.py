@@ -40,6 +40,9 @@ def require_promises_supported(job: Job) -> None:
     The attempt names changes of this job that were tried: each of them is accepted, as far as it can be told before
     data is read.
     """
+    for stage in job.prepare:
+        if hasattr(stage, "require_stated_prior"):
+            stage.require_stated_prior()
     try:
         _require_job_supported(job)
     except JobError as refusal:

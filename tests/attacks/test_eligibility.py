@@ -68,7 +68,7 @@ def test_a_release_is_attacked_from_what_its_recipient_has(kind, bounded, tmp_pa
     job = rt.Job(
         columns={"age": rt.quasi(), "illness": rt.sensitive()},
         promises=[rt.ProbabilisticLDiversity(3)],
-        prepare=[Suppression(l=3, kind=kind)],
+        prepare=[Suppression(l=3, kind=kind, prior="uniform" if kind == "calibrated" else None)],
     )
     rt.publish(job, frame=frame, to=tmp_path / "release")
     found = attack_release(rt.open(tmp_path / "release"))

@@ -5,6 +5,7 @@
 from collections import Counter
 from fractions import Fraction
 from itertools import product
+from math import perm
 
 import numpy as np
 import pytest
@@ -77,7 +78,7 @@ def test_the_attack_is_enumeration_whichever_way_it_goes(kind, prior):
             assert found.exact and found.worst == max(truth.values()), (table, rows, l)
 
 
-@pytest.mark.parametrize("prior", posterior_bounds.MIXTURE_PRIORS)
+@pytest.mark.parametrize("prior", PRIORS)
 def test_the_mixture_of_calibrated_holds_the_truth_on_every_release_of_up_to_18_records(prior):
     met = checked = 0
     for rows, values, l in sizes(18, 6):
@@ -85,7 +86,7 @@ def test_the_mixture_of_calibrated_holds_the_truth_on_every_release_of_up_to_18_
             found = posterior_bounds.bound_mixture_posteriors(PublishedCounts(table, rows, l), prior)
             assert set(truth) <= set(found)
             assert all(low <= truth.get(count, 0) <= high for count, (low, high) in found.items()), (table, rows, l)
-            assert prior == "shapes" or max(high for _, high in found.values()) <= Fraction(1, l)
+            assert prior in ("shapes", "records") or max(high for _, high in found.values()) <= Fraction(1, l)
             met += all(low == high for low, high in found.values())
             checked += 1
     assert checked > 600 and met > 0.8 * checked
@@ -105,21 +106,32 @@ def test_counting_and_listing_agree_on_tables_of_up_to_hundreds_of_records():
     assert checked >= 30
 
 
-def test_the_mixture_holds_what_listing_finds_on_tables_of_up_to_hundreds_of_records():
+@pytest.mark.parametrize("prior", ["uniform", "records"])
+def test_the_mixture_holds_what_listing_finds_on_tables_of_up_to_hundreds_of_records(prior):
     """Listing asks the mechanism for probabilities and knows nothing of its proof."""
     checked = 0
     for number in range(100):
         table, rows, l = drawn(number, "calibrated")
         published = PublishedCounts(table, rows, l)
         listed = suppressed_tables.compute_listed_weights(
-            published, SUPPRESSION_KINDS["calibrated"], CountPrior("uniform"), 1_000
+            published, SUPPRESSION_KINDS["calibrated"], CountPrior(prior), 1_000
         )
         if listed is not None:
-            found = posterior_bounds.bound_mixture_posteriors(published, "uniform")
+            found = posterior_bounds.bound_mixture_posteriors(published, prior)
             for count, share in shares(listed, table).items():
-                assert found[count][0] <= share <= found[count][1] <= Fraction(1, l)
+                assert found[count][0] <= share <= found[count][1]
+                assert prior == "records" or found[count][1] <= Fraction(1, l)
             checked += 1
     assert checked >= 30
+
+
+@pytest.mark.parametrize(
+    ("count", "other", "moved"), [(9_000, 4_000, 7_000), (4_000, 9_000, 7_000), (30, 9_000, 2_500)]
+)
+def test_long_odds_of_independent_records_lie_between_their_bounds(count, other, moved):
+    exact = Fraction(perm(count + moved, moved), perm(other + moved, moved))
+    low, high = posterior_bounds._bound_record_odds(count, other, moved)
+    assert low < exact < high < low * (1 + Fraction(1, 1_000))
 
 
 def test_the_long_sum_lies_between_its_bounds():

@@ -98,7 +98,8 @@ def frame() -> pl.DataFrame:
 
 def job(kind: str = "calibrated", **options) -> rt.Job:
     columns = {"age": rt.quasi(), "illness": rt.sensitive()}
-    options = {"promises": [rt.ProbabilisticLDiversity(3)], "prepare": [Suppression(l=3, kind=kind)], **options}
+    stage = Suppression(l=3, kind=kind, prior="uniform" if kind == "calibrated" else None)
+    options = {"promises": [rt.ProbabilisticLDiversity(3)], "prepare": [stage], **options}
     return rt.Job(columns=columns, **options)
 
 

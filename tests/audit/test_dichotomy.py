@@ -18,7 +18,7 @@ def published(kind: str, promised: int = 3) -> rt.Release:
     job = rt.Job(
         columns=COLUMNS,
         promises=[rt.ProbabilisticLDiversity(3), LDichotomy(promised)],
-        prepare=[Suppression(l=3, kind=kind)],
+        prepare=[Suppression(l=3, kind=kind, prior="uniform" if kind == "calibrated" else None)],
     )
     return rt.publish(job, frame=FRAME)
 

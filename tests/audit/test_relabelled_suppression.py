@@ -19,7 +19,7 @@ def published(folder, method: str, kind: str, counts=COUNTS):
     job = rt.Job(
         columns={"age": rt.quasi(), "illness": rt.sensitive()},
         promises=[rt.ProbabilisticLDiversity(3)],
-        prepare=[rt.Suppression(l=3, kind=kind, acknowledge=True)],
+        prepare=[rt.Suppression(l=3, kind=kind, prior="uniform" if kind == "calibrated" else None, acknowledge=True)],
         method=METHODS[method],
     )
     rt.publish(job, frame=people(counts), to=folder, seed=2)
@@ -27,7 +27,7 @@ def published(folder, method: str, kind: str, counts=COUNTS):
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("kind", ["unsafe", "safe", "randomized", "calibrated"])
+@pytest.mark.parametrize("kind", ["eligible", "unsafe", "safe", "randomized", "calibrated"])
 def test_what_a_kind_withheld_is_possible_for_it(kind, method, tmp_path):
     found = rt.audit(published(tmp_path / "release", method, kind), source=people())
     assert found.source.to_dict()["suppression_possible"] is True and found.source.passed

@@ -136,6 +136,8 @@ RELATED = {
     "categories without specialization": ("method", "perturbed-generalization", {"k": 3, "categories": [["a"]]}),
     "specialization without categories": ("method", "perturbed-generalization", {"k": 3, "grouping": "specialization"}),
     "unsafe and not acknowledged": ("stage", "suppression", {"l": 3, "kind": "unsafe"}),
+    "eligible and not acknowledged": ("stage", "suppression", {"l": 3, "kind": "eligible"}),
+    "a prior of another kind": ("stage", "suppression", {"l": 3, "kind": "safe", "prior": "uniform"}),
     "unsafe and denied": ("stage", "suppression", {"l": 3, "kind": "unsafe", "acknowledge": False}),
 }
 

@@ -174,7 +174,7 @@ RHO = promise("rho-guarantee", rho1=0.2, rho2=0.6, lambda_=0.4)
 P_PRIVACY = promise("p-privacy", target='"source"')
 QUICK = method("mosaic", effort='"quick"')
 SAFE = '[[prepare]]\nname = "suppression"\nkind = "safe"\nl = 2\n'
-CALIBRATED = '[[prepare]]\nname = "suppression"\nkind = "calibrated"\nl = 2\n'
+CALIBRATED = '[[prepare]]\nname = "suppression"\nkind = "calibrated"\nprior = "uniform"\nl = 2\n'
 POINTS = '[{ bandwidth = 0.3, t = 0.6 }, { bandwidth = "whole", t = 0.7 }]'
 
 GROUPED_PROMISES = {

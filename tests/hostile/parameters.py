@@ -110,7 +110,8 @@ EVERYWHERE: dict[str, dict[str, list[Any]]] = {
     },
     "suppression": {
         "l": [1, 0, 2.5, 10**30],
-        "kind": ["careless", "unsafe"],
+        "kind": ["careless", "unsafe", "eligible"],
+        "prior": ["records", "uniform"],
         "column": ["nobody"],
         "acknowledge": ["yes"],
     },

@@ -21,6 +21,7 @@ from reticent.methods.suppression.stage import SUPPRESSION_KINDS, Suppression, c
 from reticent.models.l_dichotomy import LDichotomy
 from reticent.models.promise import Promises
 from reticent.randomness import Random
+from tests.oracle import skewed as oracle
 from tests.support.random_cells import random_cells
 
 PROMISES = Promises.from_iterable([rt.ProbabilisticLDiversity(2)])
@@ -175,7 +176,7 @@ def test_nothing_in_the_folder_says_what_was_withheld():
     frame = pl.DataFrame({"age": [30] * 40, "illness": ["flu"] * 30 + ["cold"] * 5 + ["gout"] * 5})
     stage = Suppression(l=3)
     one = rt.publish(job_of([rt.ProbabilisticLDiversity(3)], stage), frame=frame)
-    assert one.manifest.prepare == (ComponentEntry("suppression", {"l": 3, "kind": "calibrated"}),)
+    assert one.manifest.prepare == (ComponentEntry("suppression", {"l": 3, "kind": "safe"}),)
     assert one.manifest.rows + one.manifest.withheld == 40
     known = {
         "reticent",
@@ -237,6 +238,9 @@ def test_fewer_values_than_l_are_refused_with_the_reason():
         ({"l": 2.5}, "whole"),
         ({"l": 2, "kind": "saf"}, "'safe'"),
         ({"l": 2, "kind": "unsafe"}, "acknowledge"),
+        ({"l": 2, "kind": "eligible"}, "acknowledge"),
+        ({"l": 2, "kind": "calibrated", "prior": "records"}, "uniform"),
+        ({"l": 2, "prior": "uniform"}, "of the kind calibrated"),
     ],
 )
 def test_wrong_parameters_are_refused_before_any_data_is_read(options, said):
@@ -249,9 +253,60 @@ def test_unsafe_passes_when_acknowledged():
     assert rt.publish(job, frame=skewed()).manifest.withheld == 80
 
 
+def test_a_job_that_names_no_kind_withholds_as_safe_does_and_its_manifest_says_so():
+    assert registry.make_stage({"name": "suppression", "l": 3}).kind == "safe"
+    release = rt.publish(job_of([rt.ProbabilisticLDiversity(3)], Suppression(l=3)), frame=skewed())
+    assert release.manifest.stage("suppression").parameters == {"kind": "safe", "l": 3}
+
+
+def test_calibrated_is_refused_where_the_job_does_not_name_its_prior_and_advises_what_works(tmp_path):
+    promises = [rt.ProbabilisticLDiversity(3)]
+    unstated = job_of(promises, Suppression(l=3, kind="calibrated"))  # a job of an earlier version is still read
+    for refuse in (rt.publish, rt.plan, rt.check):
+        with pytest.raises(JobError, match="needs its prior in the job") as refusal:
+            refuse(unstated, frame=skewed())
+        assert refusal.value.attempt.startswith('kind = "safe"')
+    with pytest.raises(JobError, match="needs its prior in the job"):
+        rt.publish(unstated, frame=skewed(), to=tmp_path / "release")
+    assert not list(tmp_path.iterdir())
+    stated = rt.publish(job_of(promises, Suppression(l=3, kind="calibrated", prior="uniform")), frame=skewed())
+    assert stated.manifest.stage("suppression").parameters == {"kind": "calibrated", "l": 3, "prior": "uniform"}
+
+
+def test_eligible_withholds_the_least_of_all_kinds_when_acknowledged():
+    job = job_of([rt.ProbabilisticLDiversity(2)], Suppression(l=2, kind="eligible", acknowledge=True))
+    counts = pl.DataFrame({"age": range(90), "illness": ["flu"] * 60 + ["cold"] * 10 + ["gout"] * 10 + ["acne"] * 10})
+    release = rt.publish(job, frame=counts)
+    assert release.manifest.withheld == 30 and release.audited.kept
+    withheld = {
+        kind: Suppression(l=2, kind=kind, acknowledge=True).expected([60, 10, 10, 10]) for kind in SUPPRESSION_KINDS
+    }
+    assert withheld["eligible"] == 30 < withheld["safe"] == 50
+    assert withheld["eligible"] <= min(withheld.values())
+
+
+@settings(deadline=None, max_examples=200)
+@given(violating(most_values=4, most=7))
+def test_nothing_eligible_withholds_less_than_eligible(table):
+    counts, l = table
+    eligible = SUPPRESSION_KINDS["eligible"].draw(counts, l, np.random.default_rng(0))
+    states = oracle.eligible(tuple(counts.tolist()), l)
+    assert states == {tuple(eligible.tolist()): 1}
+    kept = [left for left in oracle.subtables(counts.tolist()) if oracle.p_eligible(left, l)]
+    assert max(sum(left) for left in kept) == eligible.sum()
+
+
+def test_eligible_tells_what_the_withheld_have_where_one_value_led():
+    frame = pl.DataFrame({"age": range(90), "illness": ["flu"] * 60 + ["cold"] * 10 + ["gout"] * 10 + ["acne"] * 10})
+    job = job_of([rt.ProbabilisticLDiversity(2)], Suppression(l=2, kind="eligible", acknowledge=True))
+    told = rt.attack(rt.publish(job, frame=frame), None, "eligibility").to_dict()
+    assert (told["worst_posterior"], told["worst_withheld_posterior"]) == (1, 1)
+
+
 def test_l_dichotomy_is_kept_by_sound_kinds_only():
     promise = LDichotomy(3)
     assert Suppression(l=3).keeps(promise)
+    assert not Suppression(l=3, kind="eligible", acknowledge=True).keeps(promise)
     assert Suppression(l=4, kind="safe").keeps(promise)
     assert not Suppression(l=2).keeps(promise)
     assert not Suppression(l=3, kind="randomized").keeps(promise)

@@ -52,6 +52,11 @@ def first(table, l, start=None, names=None):  # noqa: E741
     return next(state for state in states if p_eligible(state, l) and l_candidate(state, rows, l))
 
 
+def eligible(table, l, names=None):  # noqa: E741
+    """D-suppression to the first state with P-eligibility alone."""
+    return {next(state for state in d_suppression(table, names=names) if p_eligible(state, l)): Fraction(1)}
+
+
 def unsafe(table, l, names=None):  # noqa: E741
     return {first(table, l, names=names): Fraction(1)}
 

@@ -5,6 +5,7 @@
 import random
 from collections import defaultdict
 from fractions import Fraction
+from math import factorial, prod
 
 import numpy as np
 import pytest
@@ -241,6 +242,30 @@ def test_calibrated_publishes_with_the_oracles_probabilities_where_cuts_are_bala
     assert balanced >= 5
 
 
+def test_calibrated_tells_nearly_all_where_records_are_independent_and_safe_does_not():
+    """The oracle lists every table behind a release of 53 records; the attack has a closed form, for 212 records as well."""
+
+    def weigh(table):
+        return Fraction(factorial(sum(table)), prod(factorial(count) for count in table))
+
+    counts = (30, 8, 6, 5, 4)
+    worst = max(
+        (compute_posterior(table, 53, 3, "calibrated", "records").worst, table)
+        for table in (
+            tuple(sorted(cut.tolist(), reverse=True))
+            for chance, cut in SUPPRESSION_KINDS["calibrated"].outcomes(np.array(counts), 3)
+            if chance
+        )
+    )
+    theirs = skewed.attack_on(worst[1], 53, 3, skewed.calibrated, weigh)
+    assert max(theirs.values()) == worst[0] > Fraction(9, 10)
+    assert compute_suppression_risk(counts, 3, "safe", "records").worst_posterior == 1 / 3
+    larger = [4 * count for count in counts]
+    assert compute_suppression_risk(larger, 3, "calibrated", "records").worst_posterior > 0.99
+    assert compute_suppression_risk(larger, 3, "calibrated", "uniform").worst_posterior <= 1 / 3
+    assert compute_suppression_risk(larger, 3, "safe", "records").worst_posterior == 1 / 3
+
+
 def test_calibrated_can_exceed_1_over_l_under_another_prior():
     """The limit of the claim: its prior is the uniform one."""
     assert compute_worst_posterior(18, 5, 3, "calibrated") == Fraction(1, 3)
@@ -260,6 +285,7 @@ def test_errata_2_3_with_l_equal_to_m_no_value_vanishes():
 def test_the_figures_of_example_1_in_one_table():
     found = {kind: compute_suppression_risk(T.tolist(), 3, kind) for kind in SUPPRESSION_KINDS}
     assert {kind: round(one.suppressed, 3) for kind, one in found.items()} == {
+        "eligible": 6.0,
         "unsafe": 6.0,
         "safe": 10.0,
         "randomized": 7.889,

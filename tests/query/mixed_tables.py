@@ -216,7 +216,9 @@ def job_for(rng: np.random.Generator, kind: str, columns: dict[str, Any], skewed
     output: dict[str, Any] = {"format": pick(rng, ["parquet", "csv"])}
     given: dict[str, Any] = {}
     if kind in ("generalized", "anatomized", "perturbed") and chance(rng, 0.5):
-        given["prepare"] = [rt.Suppression(l=3, kind=pick(rng, ["safe", "calibrated"]))]
+        withholding = pick(rng, ["safe", "calibrated"])
+        prior = "uniform" if withholding == "calibrated" else None
+        given["prepare"] = [rt.Suppression(l=3, kind=withholding, prior=prior)]
     if kind == "generalized":
         promises = [rt.ProbabilisticLDiversity(3)] if given else [rt.KAnonymity(int(rng.integers(2, 6)))]
         if not given and chance(rng, 0.6):

@@ -105,6 +105,7 @@ def is_withholding_possible(kind: str, l: Fraction, before: Sequence[int], after
 def assess_withholding(kind: str, l: Fraction, before: Sequence[int], after: Sequence[int]) -> WithholdingResult:
     """Assess whether a kind of suppression can have left the counts `after` of `before`, and how likely."""
     judges = {
+        "eligible": _assess_eligible,
         "unsafe": _assess_unsafe,
         "safe": _assess_safe,
         "randomized": _assess_randomized,
@@ -213,6 +214,13 @@ def _count_values(
     before = sum_rows(codes[len(published_values) :], source_values)
     after = sum_rows(codes[: len(published_values)], published_values)
     return before, after
+
+
+def _assess_eligible(pairs: CountPairs, l: int) -> WithholdingResult:
+    """Assess `eligible`: every value is lowered to the greatest level at which no value exceeds one in l."""
+    counts = [b for b, _ in pairs]
+    highest = _find_first(lambda level: l * (level + 1) > sum(min(count, level + 1) for count in counts), counts[0])
+    return CERTAIN_RESULT if all(a == min(b, highest) for b, a in pairs) else IMPOSSIBLE_RESULT
 
 
 def _assess_unsafe(pairs: CountPairs, l: int) -> WithholdingResult:

@@ -307,11 +307,17 @@ STAGE_FIELDS: Mapping[str, Mapping[str, Field]] = {
         "kind": Field(
             "choice",
             "how rows are withheld",
-            default="calibrated",
-            choices=("unsafe", "safe", "randomized", "calibrated"),
+            default="safe",
+            choices=("eligible", "unsafe", "safe", "randomized", "calibrated"),
+        ),
+        "prior": Field(
+            "choice",
+            "of kind calibrated, which is refused without it: what its adversary believes beforehand; its bound is for one "
+            "to whom all tables of as many rows in the same values are equally likely",
+            choices=("uniform",),
         ),
         "column": COLUMN_FIELD,
-        "acknowledge": Field("flag", "lets the unsafe kind pass"),
+        "acknowledge": Field("flag", "lets the kinds unsafe and eligible pass"),
     },
 }
 STAGE_RELATIONS: Mapping[str, tuple[Relation, ...]] = {
@@ -321,10 +327,30 @@ STAGE_RELATIONS: Mapping[str, tuple[Relation, ...]] = {
             "kind",
             "acknowledge",
             'suppression: kind = "unsafe" is a lower bound, not a protection.',
-            'kind = "calibrated" or "safe", or acknowledge = true.',
+            'kind = "safe", or acknowledge = true.',
             value="unsafe",
             needed=True,
             why="Who knows the algorithm can tell which value was the most frequent, and so what the withheld people have.",
+        ),
+        Relation(
+            "requires",
+            "kind",
+            "acknowledge",
+            'suppression: kind = "eligible" does not hide which value was the most frequent.',
+            'kind = "safe", or acknowledge = true.',
+            value="eligible",
+            needed=True,
+            why="All that it withholds is of the values that share the highest published count: where that is one value, "
+            "everybody who is known to be in the table and not in the release has it.",
+        ),
+        Relation(
+            "requires",
+            "prior",
+            "kind",
+            "suppression: prior is of the kind calibrated.",
+            'leaving prior out, or kind = "calibrated".',
+            needed="calibrated",
+            why="The bound of the other kinds does not rest on one prior, or they have none.",
         ),
     ),
 }

@@ -133,4 +133,5 @@ def _format_eligibility(advice, show_values: bool) -> list[str]:
         "  [[prepare]]",
         '  name = "suppression"',
         f"  l = {advice['l']}",
+        "  kind safe is the default; calibrated needs its prior in the job, and unsafe and eligible acknowledge = true.",
     ]

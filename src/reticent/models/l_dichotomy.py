@@ -4,8 +4,9 @@
     S-ambiguity     Pr(S'_i = S_1 | published table, algorithm, |T|) <= 1/l for every published value
 
 S_1 is the most frequent value of the table as it was.  The second part is a property of how records were withheld, not
-of groups, and holds for a prior: equal weight on all violating tables of as many records in the same values.  It is
-kept by the stage `suppression`, kind "calibrated" or "safe"; the groups of the release need a promise of their own.
+of groups, and holds for a prior.  It is kept by the stage `suppression`: kind "safe" for every prior that knows no value
+by name, kind "calibrated" for equal weight on all violating tables of as many records in the same values alone; the
+groups of the release need a promise of their own.
 Both kinds also bound by 1/l the posterior that a withheld person has a value, which is another question and not part of
 the definition.
 """
@@ -22,7 +23,7 @@ from reticent.errors import JobError
 from reticent.models.promise import Promise
 from reticent.validation import check_parameters, document_parameters
 
-SOUND_KINDS = ("calibrated", "safe")  # kinds of suppression whose posterior of which value led is at most 1/l
+SOUND_KINDS = ("safe", "calibrated")  # kinds of suppression whose posterior of which value led is at most 1/l
 
 
 @document_parameters(PROMISES["l-dichotomy"])
@@ -49,5 +50,5 @@ class LDichotomy(Promise):
             raise JobError(
                 f"l-dichotomy with l = {self.l} is not given by suppression of kind {parameters['kind']!r} with "
                 f"l = {parameters['l']}.",
-                attempt=f"kind = {' or '.join(map(repr, SOUND_KINDS))} and l = {self.l} on the same column.",
+                attempt=f'kind = "safe" and l = {self.l} on the same column.',
             )

@@ -8,12 +8,13 @@ of
 
 How it is computed, and recorded in `how`:
 
-    unsafe, safe    exact, under every prior here: S_1 is at the highest level, and values there are alike
+    eligible, unsafe, safe    exact, under every prior here: S_1 is at the highest level, and values there are alike
     randomized      uniform prior: exact, counted (`compute_counted_weights`); bounds beyond thousands of records withheld
-    calibrated      but for the prior `records`: a mixture with known parts (`bound_mixture_posteriors`), mostly exact, else
-                    bounds
-    both            otherwise, and instead of bounds: exact where the tables behind the release are few
-                    (`compute_listed_weights`); else sampled, with an interval that holds (`estimate_weights`)
+    calibrated      a mixture with known parts (`bound_mixture_posteriors`): exact where they agree, and but for the prior
+                    `records` they mostly do; else bounds
+    both            instead of bounds, and for R-suppression under other priors: exact where the tables behind the release
+                    are few (`compute_listed_weights`); R-suppression is else sampled, with an interval that holds
+                    (`estimate_weights`)
 
 The attack also answers another question, with another posterior: which value does a person have whose record was
 withheld (`compute_withheld_posterior`)?  A person known to be in the table and not in the release was withheld, and has
@@ -26,7 +27,7 @@ each weighed as for the question which value led.  The two questions differ: a v
 what was withheld.  Values of one published count are alike, so of n of them none is above 1/n.  How it is computed, and
 recorded in `how`:
 
-    safe       exact: all that is withheld is of the values at the highest level, which are alike
+    eligible, safe    exact: all that is withheld is of the values at the highest level, which are alike
     unsafe     exact in the same way, but where values may have been cut to one below the level
     others     exact where the tables behind the release are few enough to list; else certain bounds, from the posterior of
                which value led (`_bound_highest_shares`, `_bound_lowest_share`), and where that is sampled with its
@@ -53,7 +54,6 @@ from reticent import html_repr
 from reticent.attacks.eligibility import posterior_bounds, suppressed_tables
 from reticent.attacks.eligibility.posterior_bounds import (
     MISS_PROBABILITY,
-    MIXTURE_PRIORS,
     CountPosterior,
     PosteriorMethod,
     estimate_weights,
@@ -88,6 +88,7 @@ from reticent.methods.suppression.stage import SUPPRESSION_KINDS
 # ruff: noqa: E741  `l` is the field's own letter
 
 
+ONE_LEVEL_KINDS = ("eligible", "unsafe", "safe")  # the leading value is among those at the highest published level
 MAX_LISTED_TABLES = 10_000  # tables behind a release, up to renaming, that are listed
 DEFAULT_SAMPLES = 8_000
 ZERO_POSTERIOR = CountPosterior({0: Fraction(0)}, Fraction(0), Fraction(0), "exact")
@@ -103,7 +104,7 @@ def compute_withheld_posterior(
     if not leading.high:
         return make_zero_posterior(table)
     has_second_level = kind.name in TWO_LEVEL_KINDS and table.late and table.alike[table.level - 1] > 0
-    if kind.name in ("safe", "unsafe") and not has_second_level:
+    if kind.name in ONE_LEVEL_KINDS and not has_second_level:
         share = Fraction(1, table.alike[table.level])
         return make_bounded_posterior({table.level: (share, share)})
     exact = list_withheld_shares(table, kind, prior, listed)
@@ -169,14 +170,14 @@ def compute_posterior(
     suppression = SUPPRESSION_KINDS[kind]
     if not table.withheld or len(table.counts) < l:  # the release is the table, or no suppression's
         return make_zero_posterior(table)
-    if kind in ("unsafe", "safe"):
+    if kind in ONE_LEVEL_KINDS:
         share = Fraction(1, table.alike[table.level])
-        possible = table.unsafe if kind == "unsafe" else table.safe
+        possible = {"eligible": table.barely_eligible, "unsafe": table.unsafe, "safe": table.safe}[kind]
         return make_bounded_posterior({table.level: (share, share)}) if possible else make_zero_posterior(table)
     if kind == "randomized" and prior == "uniform":
         return normalize_weights(table, suppressed_tables.compute_counted_weights(table))
     mixture = None
-    if kind == "calibrated" and prior in posterior_bounds.MIXTURE_PRIORS:
+    if kind == "calibrated":
         mixture = (
             make_bounded_posterior(posterior_bounds.bound_mixture_posteriors(table, prior))
             if table.eligible
@@ -348,8 +349,7 @@ def compute_suppression_risk(
 
 def choose_max_releases(rows: int, kind: str, prior: str) -> int:
     """Choose how many releases to attack: a thousand, of large tables a hundred, and few where tables must be listed or drawn."""
-    closed = {"randomized": ("uniform",), "calibrated": MIXTURE_PRIORS}
-    if rows > SMALL_TABLE_ROWS and prior not in closed.get(kind, (prior,)):
+    if rows > SMALL_TABLE_ROWS and kind == "randomized" and prior != "uniform":
         return 4
     return 1_000 if rows <= MANY_ROWS else 100
 

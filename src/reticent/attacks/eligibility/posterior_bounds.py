@@ -3,12 +3,16 @@
 `CountPosterior` holds what an adversary believes after a release: posteriors by published count, and how exactly they
 are known.
 
-The mixture (`bound_mixture_posteriors`) bounds the attack on calibrated suppression, for tables of any size and the
-priors uniform, plausible, shapes; the bounds mostly meet.  The tables that publish P by a cut come in families that
+The mixture (`bound_mixture_posteriors`) bounds the attack on calibrated suppression, for tables of any size and every
+prior; but for `records` the bounds mostly meet.  The tables that publish P by a cut come in families that
 publish it with one probability and differ in which value of H led (`methods/suppression/calibrated_kind.py`); those
 that publish it as `safe` does are alike in all values at the highest level.  With J of j values at that level L, H is
 known from P: the values outside J with the l highest counts, and ties.  A family's tables weigh alike beforehand, or,
-under `shapes`, as one over the number of values outside J with the leading one's published count.  So the posterior is
+under `shapes`, as one over the number of values outside J with the leading one's published count.  Under `records` the
+table in which the value of the published count p led, with M records more, weighs p! / (p + M)! times what its family
+has in common: a value of H led with odds of prod (p' + t) / (p + t), t = 1 .. M, against one of the count p', which only
+grow with M where p < p'.  M is all that was withheld where J is empty, and else lies between known ends.  So the
+posterior is
 
     a mixture, over j and `safe`, of distributions that P determines
 
@@ -39,7 +43,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from math import comb, exp, log, nextafter, sqrt
+from math import comb, exp, floor, log, nextafter, perm, sqrt
 from typing import Any, Literal
 
 import numpy as np
@@ -60,8 +64,9 @@ from reticent.methods.suppression.kinds import SuppressionKind
 # ruff: noqa: E741  `l` is the field's own letter
 
 
-CountShares = dict[int, Fraction]  # by published count: the posterior of one of its values
-MIXTURE_PRIORS = ("uniform", "plausible", "shapes")
+CountShares = dict[int, WeightBounds]  # by published count: the posterior of one of its values, between bounds
+MAX_EXACT_FACTORS = 2_000  # of odds that are multiplied as fractions
+ODDS_ERROR = Fraction(1, 1 << 20)  # more than the logarithms of a longer product lose by rounding
 PosteriorMethod = Literal["exact", "bounds", "sampled"]
 MAX_LISTED_STRATUM_TABLES = 1_000  # tables, up to renaming, of strata that are listed
 MIN_STRATUM_DRAWS = 2  # draws in a stratum
@@ -72,13 +77,13 @@ WeightInterval = tuple[float, float, float]  # low, estimate, high
 
 def bound_mixture_posteriors(published: PublishedCounts, prior: str) -> dict[int, WeightBounds]:
     """Bound, for each published count, the posterior of one of its values: the least and the greatest."""
-    mixture_parts = list(_list_mixture_parts(published, prior == "shapes"))
+    mixture_parts = list(_list_mixture_parts(published, prior))
     counts = {count for shares in mixture_parts for count in shares}
-    zero = Fraction(0)
+    none = (Fraction(0), Fraction(0))
     return {
         count: (
-            min(shares.get(count, zero) for shares in mixture_parts),
-            max(shares.get(count, zero) for shares in mixture_parts),
+            min(shares.get(count, none)[0] for shares in mixture_parts),
+            max(shares.get(count, none)[1] for shares in mixture_parts),
         )
         for count in counts
     }
@@ -221,22 +226,70 @@ def compute_bernstein_interval(shares: np.ndarray, miss: float) -> WeightInterva
     return max(mean - reach, 0.0), mean, min(mean + reach, 1.0)
 
 
-def _list_mixture_parts(published: PublishedCounts, shapes: bool) -> Iterator[CountShares]:
+def _list_mixture_parts(published: PublishedCounts, prior: str) -> Iterator[CountShares]:
     """List the distributions of which the posterior is a mixture."""
     level, at_top = published.level, published.alike[published.level]
     if published.safe:
-        yield {level: Fraction(1, at_top)}
+        yield {level: (Fraction(1, at_top), Fraction(1, at_top))}
     for cut in range(min(at_top, len(published.counts) - published.l) + 1):
         if not _is_possible(published, cut):
             continue
         free = published.counts[cut:]
         leading_counts = Counter(count for count in free if count >= free[published.l - 1])
-        weights = {count: Fraction(1, number) if shapes else Fraction(1) for count, number in leading_counts.items()}
-        total = sum(weights[count] * number for count, number in leading_counts.items())
-        shares = {count: weight / total for count, weight in weights.items()}
+        if prior == "records":
+            shares = _bound_record_shares(published, cut, leading_counts)
+        else:
+            shares = _compute_family_shares(leading_counts, prior == "shapes")
         if at_top > cut:  # any of the values at the level may be among those cut
-            shares[level] *= Fraction(at_top - cut, at_top)
+            low, high = shares[level]
+            uncut = Fraction(at_top - cut, at_top)
+            shares[level] = (low * uncut, high * uncut)
         yield shares
+
+
+def _compute_family_shares(leading_counts: Counter[int], shapes: bool) -> CountShares:
+    """Compute the posterior of each value of H where a family's tables weigh alike, or as one over the values of a count."""
+    weights = {count: Fraction(1, number) if shapes else Fraction(1) for count, number in leading_counts.items()}
+    total = sum(weights[count] * number for count, number in leading_counts.items())
+    return {count: (weight / total, weight / total) for count, weight in weights.items()}
+
+
+def _bound_record_shares(published: PublishedCounts, cut: int, leading_counts: Counter[int]) -> CountShares:
+    """Bound the posterior of each value of H under `records`, over all numbers of records that the leading value may have lost."""
+    most_moved = published.withheld - cut
+    least_moved = max(published.rows // published.l + 1 - min(leading_counts), 1) if cut else most_moved
+    shares = {}
+    for count in leading_counts:
+        low_total = high_total = Fraction(0)
+        for other, number in leading_counts.items():
+            odds = (
+                _bound_record_odds(count, other, least_moved),
+                _bound_record_odds(count, other, most_moved),
+            )
+            low_total += number * min(low for low, _ in odds)
+            high_total += number * max(high for _, high in odds)
+        shares[count] = (1 / high_total, 1 / low_total)
+    return shares
+
+
+def _bound_record_odds(count: int, other: int, moved: int) -> WeightBounds:
+    """Bound the odds that a value of the count `other` led against one of `count`: exact where the factors are few."""
+    factors = min(moved, abs(count - other))  # those that do not cancel
+    lowest = min(count, other)
+    if factors == moved:
+        numerator, denominator = count, other
+    elif count > other:  # (other + moved + 1) ... (count + moved) over (other + 1) ... count
+        numerator, denominator = lowest + moved, lowest
+    else:
+        numerator, denominator = lowest, lowest + moved
+    if factors <= MAX_EXACT_FACTORS:
+        exact = Fraction(perm(numerator + factors, factors), perm(denominator + factors, factors))
+        return exact, exact
+    steps = np.arange(1, factors + 1, dtype=np.float64)
+    logarithm = float(np.sum(np.log1p((numerator - denominator) / (denominator + steps)))) / log(2)
+    exponent = floor(logarithm)
+    odds = Fraction(2.0 ** (logarithm - exponent)) * Fraction(2) ** exponent
+    return odds * (1 - ODDS_ERROR), odds * (1 + ODDS_ERROR)
 
 
 def _split_strata(strata: list[TableStratum], tables_left: int) -> tuple[list[TableStratum], list[TableStratum]]:

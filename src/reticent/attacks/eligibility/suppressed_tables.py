@@ -189,6 +189,11 @@ class PublishedCounts:
         return self.alike[self.level] >= self.l and self.l * (self.level + self.withheld) > self.rows
 
     @property
+    def barely_eligible(self) -> bool:
+        """Whether `eligible` can have published it: one value at the level had all that is withheld, and the level above fails."""
+        return self.eligible and self.l * (self.level + 1) > sum(self.counts) + 1
+
+    @property
     def unsafe(self) -> bool:
         """Whether `unsafe` can have published it: some table was cut to it and not stopped before."""
         if not self.final:

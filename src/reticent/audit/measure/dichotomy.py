@@ -22,7 +22,7 @@ from reticent.format.manifest import ComponentEntry
 
 DRAW_REASON = (
     "no file can show a draw; that the stage is `calibrated` for this l was checked, and that no value is too frequent in what is "
-    "published"
+    "published. Its bound is for an adversary to whom all tables are equally likely, not for one who takes records to be independent"
 )
 PERTURBED_REASON = "values were redrawn after rows were withheld, so no file shows what people have; that the stage gives this l was checked"
 SOUND_STAGES = ("calibrated", "safe")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 OPTIONS = ("counts", "l", "prior")
-KINDS = ("unsafe", "safe", "randomized", "calibrated")
+KINDS = ("eligible", "unsafe", "safe", "randomized", "calibrated")
 POSTERIOR_FIELDS = ("worst_posterior", "worst_withheld_posterior")
 
 
@@ -45,7 +45,7 @@ def show(result: dict[str, Any]) -> None:
             ),
         )
         for name in KINDS
-        for figures in [result[name]]
+        for figures in [result["kinds"][name]]
     ]
     say_table(("kind", "withheld (mean)", "of all", "which value led", "whose value was withheld"), rows, indent=2)
     say(
@@ -82,7 +82,7 @@ def _format_advice(result: dict[str, Any]) -> list[str]:
     partly_attacked = [
         f"{name} {figures['attacked']:,} of {figures['releases']:,}"
         for name in ("randomized", "calibrated")
-        for figures in [result[name]]
+        for figures in [result["kinds"][name]]
         if figures["attacked"] < figures["releases"] and name not in proven
     ]
     lines = []
@@ -90,7 +90,7 @@ def _format_advice(result: dict[str, Any]) -> list[str]:
         lines.append(
             f"Not every release that may result was attacked: {', '.join(partly_attacked)}. The worst of all may be worse."
         )
-    above = [name for name in KINDS if max(result[name][key] for key in POSTERIOR_FIELDS) > result["bound"]]
+    above = [name for name in KINDS if max(result["kinds"][name][key] for key in POSTERIOR_FIELDS) > result["bound"]]
     if above:
         lines.append(f'Above it, or not shown to stay within it: {", ".join(above)}. kind = "safe" stays within it.')
     return lines

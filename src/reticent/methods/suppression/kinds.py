@@ -1,4 +1,4 @@
-"""The three suppressions of the paper, on counts (Xu, Wang, Fu & Wong, "Publishing skewed sensitive microdata", sections 2 to 4).
+"""The suppressions of the paper, on counts (Xu, Wang, Fu & Wong, "Publishing skewed sensitive microdata", sections 2 to 4).
 
 A kind maps counts F_1 >= ... >= F_m of a table that violates l-eligibility to published counts, value for value.
 `draw` gives one outcome, `outcomes` all of them with their probabilities, `likelihood` the probability of one,
@@ -14,6 +14,8 @@ It stops when both conditions hold for the first time:
     P-eligibility   l F'_1 <= |T_P|                  not monotone (ERRATA 2.5): each step of a level makes it harder, the next
                                                      level easier; at the *start* of levels it is monotone
     l-candidacy     l (F'_l + |T_S|) > |T|           strict and monotone, and reached before the level of F'_l is cut
+
+`EligibleSuppression` is D-suppression that waits for the first condition alone.
 """
 
 from __future__ import annotations
@@ -141,6 +143,24 @@ class SafeSuppression(DeterministicSuppression):
 
     def publish_counts(self, counts: np.ndarray, l: int) -> np.ndarray:
         return np.minimum(counts, counts[l - 1])
+
+
+class EligibleSuppression(DeterministicSuppression):
+    """Stops at P-eligibility alone: the least that leaves the table l-eligible.  It does not hide which value led.
+
+    Steps of a level make eligibility harder, so it first holds at the start of a level: the greatest L with l L <= g(L),
+    where g(L) = sum min(F, L).  Nothing eligible withholds less: a subtable whose highest count is M has at least l M
+    records and at most g(M), and g(M) - l M is concave and 0 at 0, so M <= L, and it has at most g(L) records.
+    """
+
+    name = "eligible"
+
+    def publish_counts(self, counts: np.ndarray, l: int) -> np.ndarray:
+        tail = np.cumsum(counts[::-1])[::-1]  # records of each value and those after it
+        cut_values = np.arange(1, l)  # l - 1 of them at the most: what is left of l values is eligible
+        levels = tail[cut_values] // (l - cut_values)  # the greatest at which so many cut values are eligible
+        is_reached = levels >= counts[cut_values]  # no further value is above the level
+        return np.minimum(counts, levels[np.argmax(is_reached)])
 
 
 class RandomizedSuppression:

@@ -4,13 +4,18 @@ Xu, Wang, Fu & Wong, "Publishing skewed sensitive microdata".  Where one sensiti
 rows, no l-diverse release exists.  The stage withholds records of the most frequent values until one does, and hides
 which value was the most frequent: an adversary who knows the suppression must not infer it from what was withheld.
 
+    safe         the default: all of the l most frequent values down to the l-th count (theorem 1); at most 1/l under any
+                 prior that knows no value by name
     calibrated   ours (`calibrated_kind`): with equal prior weight on all violating tables, both the posterior of which value
-                 led and that of the value a withheld person has are at most 1/l, and no more is withheld than by `safe`
-    safe         all of the l most frequent values down to the l-th count (theorem 1); at most 1/l under any prior that knows
-                 no value by name
+                 led and that of the value a withheld person has are at most 1/l, and no more is withheld than by `safe`.
+                 Under another prior they are not: with independent records counts 120, 32, 24, 20, 16 at l = 3 reach .99.
+                 So a job has to name the prior (`require_stated_prior`)
     randomized   R-suppression as printed (figure 3); its posterior can exceed 1/l (ERRATA 2.1):
                  `attacks/eligibility/attack.py` computes it
-    unsafe       the least (theorem 2), a lower bound: refused unless acknowledged, since who was withheld can be inferred
+    unsafe       the least that l values could have led (theorem 2), a lower bound: refused unless acknowledged, since who was
+                 withheld can be inferred
+    eligible     the least that leaves the table l-eligible: it hides nothing of which value led, and says of the withheld
+                 that they have it.  Refused unless acknowledged
 
 Which records of a value are withheld is uniform at random, and ties among values are broken at random.  An eligible
 table is returned as it is (ERRATA 2.2).  Rows whose value is missing are left alone: eligibility is that of the known
@@ -33,6 +38,7 @@ from reticent.errors import JobError, PromiseUnreachable, RequestError, pluraliz
 from reticent.exact_arithmetic import products_at_most
 from reticent.methods.suppression.calibrated_kind import CalibratedSuppression
 from reticent.methods.suppression.kinds import (
+    EligibleSuppression,
     RandomizedSuppression,
     SafeSuppression,
     SuppressionKind,
@@ -48,9 +54,16 @@ from reticent.validation import check_parameters, document_parameters
 
 SUPPRESSION_KINDS: dict[str, SuppressionKind] = {
     kind.name: kind
-    for kind in (UnsafeSuppression(), SafeSuppression(), RandomizedSuppression(), CalibratedSuppression())
+    for kind in (
+        EligibleSuppression(),
+        UnsafeSuppression(),
+        SafeSuppression(),
+        RandomizedSuppression(),
+        CalibratedSuppression(),
+    )
 }
 ELIGIBLE_PROMISES = (ProbabilisticLDiversity, LDichotomy)  # promises that only an l-eligible table can keep
+PROVEN_PRIOR = "uniform"  # of `calibrated`
 MAX_PEOPLE = 10**12  # rows that counts may add up to
 MAX_DRAWN_ROWS = 10**9  # what NumPy's hypergeometric draws from
 
@@ -61,7 +74,8 @@ class Suppression:
     """Withholds rows before a method plans, so that the most frequent value cannot be told."""
 
     l: int
-    kind: str = "calibrated"
+    kind: str = "safe"
+    prior: str | None = None
     column: str | None = None
     acknowledge: bool | None = None
     name: ClassVar[str] = "suppression"
@@ -69,6 +83,19 @@ class Suppression:
 
     def __post_init__(self) -> None:
         check_parameters(self)
+
+    def require_stated_prior(self) -> None:
+        """Refuse `calibrated` without the prior that its bound is proven for; jobs that were written before have none.
+
+        They can still be read, and their releases audited: only publishing, planning and checking refuse them.
+        """
+        if self.kind == "calibrated" and self.prior is None:
+            raise JobError(
+                'suppression: kind = "calibrated" needs its prior in the job.',
+                why="Its bound of 1/l holds where all tables of as many rows in the same values are equally likely beforehand. "
+                "An adversary who takes people's values to be independent can be surer.",
+                attempt=f'kind = "safe", whose bound needs no such prior, or prior = "{PROVEN_PRIOR}" beside kind.',
+            )
 
     def keeps(self, promise: Any) -> TypeGuard[LDichotomy]:
         """Tell whether what is withheld, by itself, keeps a promise."""
