@@ -14,9 +14,18 @@ HOW = {"adult.csv": "; from the repository's root: reticent data adult -o ../sha
 """How to get a file that no clone has."""
 
 Figures = Mapping[str, Callable[[], Iterable[dict[str, Any]]]]
+Charts = Mapping[str, Callable[[list[dict[str, Any]]], Mapping[str, str]]]
 
 
-def run(about: str | None, figures: Figures, results: Path, *, needs: Path, of: Collection[str]) -> None:
+def run(
+    about: str | None,
+    figures: Figures,
+    results: Path,
+    *,
+    needs: Path,
+    of: Collection[str],
+    charts: Charts | None = None,
+) -> None:
     """The figures named on the command line, or all of them; those `of` these names need a file."""
     parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("figures", nargs="*", metavar="FIGURE", help=", ".join(figures))
@@ -29,10 +38,11 @@ def run(about: str | None, figures: Figures, results: Path, *, needs: Path, of: 
         if name in of and not needs.exists():
             print(f"{name}: left out, {needs.parent.name}/{needs.name} is not there{HOW.get(needs.name, '')}")
             continue
-        save(options.out, name, figures)
+        save(options.out, name, figures, charts)
 
 
-def save(folder: Path, name: str, figures: Figures) -> None:
+def save(folder: Path, name: str, figures: Figures, charts: Charts | None = None) -> None:
+    """Write the rows of a figure, and its chart: the usual one, or those that `charts` has of its rows by their names."""
     rows = list(figures[name]())
     folder.mkdir(parents=True, exist_ok=True)
     columns = list(dict.fromkeys(column for row in rows for column in row))
@@ -43,5 +53,10 @@ def save(folder: Path, name: str, figures: Figures) -> None:
             {key: f"{value:.6g}" if isinstance(value, float) else value for key, value in row.items()} for row in rows
         )
     title = (figures[name].__doc__ or name).splitlines()[0]
-    (folder / f"{name}.svg").write_text(line_chart(rows, columns[0], columns[2], f"{name}: {title}"), encoding="utf-8")
+    if charts is not None and name in charts:
+        drawings = charts[name](rows)
+    else:
+        drawings = {name: line_chart(rows, columns[0], columns[2], f"{name}: {title}")}
+    for drawing, chart in drawings.items():
+        (folder / f"{drawing}.svg").write_text(chart, encoding="utf-8")
     print(f"{name}: {len(rows)} rows", flush=True)

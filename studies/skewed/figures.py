@@ -1,4 +1,4 @@
-"""Figures 5 to 8 of the paper and the posterior that the eligibility attack reaches.  Each yields rows with a `method`.
+"""Figures 4 to 8 of the paper, its linear distributions, and the posterior that the eligibility attack reaches.  Each yields rows with a `method`.
 
 The suppression rate is |T_S| / |T|; that of a randomized method is its exact mean, where the paper averages 100 runs.  A sample
 that is eligible has the rate 0.  Sampling is seeded, so that a figure can be repeated.
@@ -15,9 +15,12 @@ import numpy as np
 import polars as pl
 
 import reticent as rt
+from studies.labelled_chart import draw_labelled_lines
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 NAMES = {"unsafe": "unsafe D", "safe": "safe D", "randomized": "R-suppression", "calibrated": "calibrated (ours)"}
+COLUMNS = ("occupation", "education", "workclass", "marital-status", "relationship", "race", "native-country", "sex")
+RATE = "withheld records, share of all"
 SAMPLES = 100
 SHARES = (0.0025, 0.005, 0.01, 0.02, 0.04)
 LEVELS = (3, 4, 5, 6, 7)
@@ -50,7 +53,42 @@ def violated(counts: np.ndarray, l: int) -> bool:
 
 
 def suppression(kind: str, l: int) -> rt.Suppression:
-    return rt.Suppression(l=l, kind=kind, acknowledge=True if kind == "unsafe" else None)
+    return rt.Suppression(l=l, kind=kind, acknowledge=True if kind in ("eligible", "unsafe") else None)
+
+
+def linear(slope: float, values: int = 20, scale: int = 1000) -> np.ndarray:
+    """F_i = scale (1 - slope (i - 1)), to the nearest whole number, at least 1."""
+    return np.maximum(np.rint(scale * (1 - slope * np.arange(values))), 1).astype(np.int64)
+
+
+def figure_4() -> Iterator[Row]:
+    """share of Adult's people with each value of a column, values by their rank"""
+    frame = pl.read_csv(SHARED / "adult.csv", null_values=["?"]).filter(pl.col("split") == "train").drop_nulls()
+    for column in COLUMNS:
+        counts = frame[column].value_counts(sort=True)["count"].to_list()
+        for rank, count in enumerate(counts, start=1):
+            yield {
+                "rank": rank,
+                "method": column,
+                "share": count / len(frame),
+                "people": count,
+                "values": len(counts),
+                "greatest l": len(frame) // counts[0],
+            }
+
+
+def linear_slope() -> Iterator[Row]:
+    """suppression rate by slope, linear counts, l = 5"""
+    for slope in (0.02, 0.04, 0.05, 0.08, 0.1, 0.125, 0.15, 0.2, 0.25, 0.3):
+        for name, rate in rates([linear(slope)], 5):
+            yield {"slope": slope, "method": name, "rate": rate}
+
+
+def linear_l() -> Iterator[Row]:
+    """suppression rate by l, linear counts (slope 0.1), and whether Zipf's counts of as many values violate l-eligibility"""
+    for l in range(3, 11):
+        for name, rate in rates([linear(0.1)], l):
+            yield {"l": l, "method": name, "rate": rate, "Zipf violates": int(violated(zipf(1.0), l))}
 
 
 def figure_5() -> Iterator[Row]:
@@ -190,9 +228,54 @@ def withheld_ends(found: dict) -> tuple[float, float]:
     return found.get("withheld_low", worst), found.get("withheld_high", worst)
 
 
+def draw_figure_4(rows: list[Row]) -> dict[str, str]:
+    title = (
+        "Adult, 30,162 complete rows of the training split: share of the people who have each value of a column, by the "
+        "value's rank. Occupation is the flattest; a line that starts above 1/l violates l-eligibility"
+    )
+    shown = [row for row in rows if int(str(row["rank"])) <= 16]
+    return {
+        "4": draw_labelled_lines(
+            shown,
+            "rank",
+            "share",
+            title,
+            x_label="rank of the value, 1 the most frequent",
+            y_label="share of the people",
+        )
+    }
+
+
+def draw_linear_slope(rows: list[Row]) -> dict[str, str]:
+    title = (
+        "Linear counts 1000 (1 - s (i - 1)) of 20 values, at least 1, l = 5: share of the records that each kind withholds "
+        "(exact means), by the slope s"
+    )
+    return {
+        "linear-slope": draw_labelled_lines(
+            rows,
+            "slope",
+            "rate",
+            title,
+            x_label="slope s: what a value has less than the one before, by 1000",
+            y_label=RATE,
+        )
+    }
+
+
+def draw_linear_l(rows: list[Row]) -> dict[str, str]:
+    title = (
+        "Linear counts 1000, 900, ... 100, then 1, of 20 values: share of the records that each kind withholds (exact "
+        "means), by l. Zipf's counts violate l-eligibility from l = 4 on, these from l = 6 on"
+    )
+    return {"linear-l": draw_labelled_lines(rows, "l", "rate", title, x_label="l, of l-eligibility", y_label=RATE)}
+
+
 FIGURES: dict[str, Callable[[], Iterator[Row]]] = {
+    "4": figure_4, "linear-slope": linear_slope, "linear-l": linear_l,
     "5": figure_5, "6": figure_6, "7": figure_7, "8a": figure_8a, "8b": figure_8b,
     "posterior-small": posterior_small, "posterior-priors": posterior_priors,
     "posterior-zipf": posterior_zipf, "posterior-adult": posterior_adult,
 }  # fmt: skip
-NEED_ADULT = {"5", "6", "7", "posterior-adult"}
+CHARTS = {"4": draw_figure_4, "linear-slope": draw_linear_slope, "linear-l": draw_linear_l}
+NEED_ADULT = {"4", "5", "6", "7", "posterior-adult"}

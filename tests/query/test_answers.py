@@ -57,6 +57,7 @@ def test_one_line_says_what_is_certain_and_what_is_assumed_in_each_kind(release,
     answer = release.query(question)
     assert answer.certainty.startswith("Certain: the true answer lies from `lower` to `upper`.")
     assert ASSUMED[release.kind] in answer.certainty and "\n" not in answer.certainty
+    assert ("estimates lean towards what independence would give" in answer.certainty) == (release.kind == "anatomized")
     assert answer.note.startswith(answer.certainty)
     assert main(["query", str(release.folder), question]) == 0
     assert answer.certainty in capsys.readouterr().out

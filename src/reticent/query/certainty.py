@@ -2,7 +2,8 @@
 
 `lower` and `upper` hold for every table that fits the release.  An estimate rests on an assumption, which the reader of each
 kind states (`assumption`; of perturbed values nothing is assumed, since how they were redrawn is published), and an
-interval on how values were drawn.
+interval on how values were drawn.  Where the assumption makes estimates err to one side, the reader says to which
+(`leaning`), and every answer that rests on it says so.
 """
 
 from __future__ import annotations
@@ -51,7 +52,15 @@ def describe_certainty(answers: Sequence[Answer], manifest: Manifest, names: Seq
         sentences.append(f"Random: {level} of such intervals, over all releases that could have been drawn, hold it.")
     if assumptions := _list_assumptions(uncertain, manifest, names):
         sentences.append(f"Assumed, for the estimate: {'; '.join(assumptions)}.")
+    if leaning := describe_leaning(uncertain, manifest):
+        sentences.append(leaning)
     return " ".join(sentences)
+
+
+def describe_leaning(answers: Sequence[Answer], manifest: Manifest) -> str | None:
+    """Describe to which side estimates of this kind err, where some of the answers rest on its assumption."""
+    uncertain = [answer for answer in answers if not _is_null(answer) and not answer.is_exact]
+    return getattr(reader_for(manifest.kind), "leaning", None) if _assumes_rows_alike(uncertain) else None
 
 
 def list_interval_remarks(answer: Answer) -> list[str]:
@@ -98,7 +107,7 @@ def _describe_bounds(answers: Sequence[Answer]) -> str:
 def _list_assumptions(answers: Sequence[Answer], manifest: Manifest, names: Sequence[str]) -> list[str]:
     """List what estimates assume; of random ones, the notes of their kind say what is assumed beside."""
     assumptions = []
-    if any(not answer.std_error and _has_uncertain_rows(answer) for answer in answers):
+    if _assumes_rows_alike(answers):
         assumptions.append(getattr(reader_for(manifest.kind), "assumption", None))
     coded_names = {column.name for column in manifest.columns if is_coded(column)}
     if any(not answer.std_error for answer in answers):
@@ -108,6 +117,11 @@ def _list_assumptions(answers: Sequence[Answer], manifest: Manifest, names: Sequ
         if coded_names & set(names):
             assumptions.append(CODED_ASSUMPTION)
     return [assumption for assumption in assumptions if assumption is not None]
+
+
+def _assumes_rows_alike(answers: Sequence[Answer]) -> bool:
+    """Tell whether an estimate rests on the assumption of the release's kind."""
+    return any(not answer.std_error and _has_uncertain_rows(answer) for answer in answers)
 
 
 def _has_uncertain_rows(answer: Answer) -> bool:

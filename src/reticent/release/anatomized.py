@@ -63,6 +63,10 @@ def value_type(values: int) -> np.dtype:
 class AnatomizedReader:
     kind: ClassVar[str] = "anatomized"
     assumption: ClassVar[str] = "every way to match a group's rows with its values is as likely"
+    leaning: ClassVar[str] = (
+        "Where values go with the other columns, estimates lean towards what independence would give, in every release of the "
+        "table alike."
+    )
     shows_each_value: ClassVar[bool] = True
     files: ClassVar[tuple[str, ...]] = ("quasi", "sensitive")
     own: ClassVar[dict[str, Checker]] = {}

@@ -80,7 +80,8 @@ class Reader(Protocol):
     optional: frozenset[str]  # those of them that may be absent
     labelled: bool  # whether quasi-identifiers are published as labels, not as they were
     elsewhere: bool  # whether a row does not show its own sensitive value: it is in another file, or was redrawn
-    # A kind whose estimates assume something has `assumption`: half a sentence that says what.
+    # A kind whose estimates assume something has `assumption`: half a sentence that says what. Where that makes them err
+    # to one side, `leaning` is a sentence that says to which.
     # A kind that shows the value of every published person, in some row or table, has `shows_each_value`: True.
     # A kind that publishes some of the rows only, drawn at random, has `draws_rows`: True.
 

@@ -285,8 +285,13 @@ def format_withheld_rows(manifest: Manifest) -> list[str]:
 
 
 def explain_withheld_rows(manifest: Manifest) -> list[str]:
-    """Explain the withheld rows by their number and the reason; nothing where the method or a stage withheld them all."""
-    if not manifest.withheld_before:
+    """Explain the withheld rows by their number and the reason; nothing where the method or a stage withheld them all.
+
+    Suppression of the kind `eligible` is said even then: it hides nothing of which values the withheld rows have.
+    """
+    stage = manifest.stage("suppression")
+    shows_values = stage is not None and stage.parameters.get("kind") == "eligible" and manifest.withheld_later > 0
+    if not manifest.withheld_before and not shows_values:
         return []
     reasons = []
     if manifest.withheld_missing:
@@ -301,7 +306,13 @@ def explain_withheld_rows(manifest: Manifest) -> list[str]:
             f"{manifest.withheld_surplus:,}, drawn at random, of people with more than "
             f"{pluralize(manifest.rows_per_person, 'row')}"
         )
-    if manifest.withheld_later:
+    if shows_values:
+        assert stage is not None
+        column = format_code(stage.column or manifest.sensitive.name)
+        reasons.append(
+            f"{manifest.withheld_later:,} with the most frequent values of {column}, which are rarer here than in the source"
+        )
+    elif manifest.withheld_later:
         reasons.append(f"{manifest.withheld_later:,} to keep what is promised, or to lose less")
     return reasons
 

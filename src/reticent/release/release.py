@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import weakref
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -186,13 +187,17 @@ class Release:
         conditions on values.
         """
         try:
-            return self._reader.estimate(self.tables, self.manifest, Question.from_arguments(where, values, by))
+            answer = self._reader.estimate(self.tables, self.manifest, Question.from_arguments(where, values, by))
         except pl.exceptions.PolarsError:
             raise RequestError(
                 "The selection or the values do not fit the columns that are published.",
                 why="A number is compared with a column of texts, or the other way round.",
                 attempt="values of the sensitive column's own type.",
             ) from None
+        from reticent.query.certainty import describe_leaning
+
+        sentences = [sentence for sentence in (answer.note, describe_leaning([answer], self.manifest)) if sentence]
+        return replace(answer, note=" ".join(sentences) or None)
 
     @validate_arguments(sql=text, level=share, by=text, time_limit=optional(seconds))
     def query(
