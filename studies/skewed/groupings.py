@@ -173,14 +173,26 @@ def draw_answers(rows: list[Row]) -> dict[str, str]:
     )
     return {
         "groupings-answers": draw_labelled_lines(
-            rows, "table", "width", f"Anatomy: width of the guaranteed bounds of a count, median, by the true count; {said}",
-            x_label="table", y_label="width / true count, median", ends=("width low", "width high"), ticks=ticks,
+            rows,
+            "table",
+            "width",
+            f"Anatomy: width of the guaranteed bounds of a count, median, by the true count; {said}",
+            x_label="table",
+            y_label="width / true count, median",
+            ends=("width low", "width high"),
+            ticks=ticks,
         ),
         "groupings-errors": draw_labelled_lines(
-            rows, "table", "error", f"Anatomy: error of the estimate of a count, median, by the true count; {said}",
-            x_label="table", y_label="error / true count, median", ends=("error low", "error high"), ticks=ticks,
+            rows,
+            "table",
+            "error",
+            f"Anatomy: error of the estimate of a count, median, by the true count; {said}",
+            x_label="table",
+            y_label="error / true count, median",
+            ends=("error low", "error high"),
+            ticks=ticks,
         ),
-    }  # fmt: skip
+    }
 
 
 def draw_attacks(rows: list[Row]) -> dict[str, str]:
@@ -192,10 +204,16 @@ def draw_attacks(rows: list[Row]) -> dict[str, str]:
     )
     return {
         "groupings-attacks": draw_labelled_lines(
-            shown, "table", "success", title, x_label="table", y_label="people guessed, share of all",
-            ends=("success low", "success high"), ticks=ticks,
+            shown,
+            "table",
+            "success",
+            title,
+            x_label="table",
+            y_label="people guessed, share of all",
+            ends=("success low", "success high"),
+            ticks=ticks,
         )
-    }  # fmt: skip
+    }
 
 
 def draw_knowing(rows: list[Row]) -> dict[str, str]:
