@@ -278,6 +278,8 @@ def test_eligible_withholds_the_least_of_all_kinds_when_acknowledged():
     counts = pl.DataFrame({"age": range(90), "illness": ["flu"] * 60 + ["cold"] * 10 + ["gout"] * 10 + ["acne"] * 10})
     release = rt.publish(job, frame=counts)
     assert release.manifest.withheld == 30 and release.audited.kept
+    readme = (release.folder / "README.md").read_text(encoding="utf-8")
+    assert "30 with the most frequent values of `illness`, which are rarer here than in the source" in readme
     withheld = {
         kind: Suppression(l=2, kind=kind, acknowledge=True).expected([60, 10, 10, 10]) for kind in SUPPRESSION_KINDS
     }

@@ -70,6 +70,14 @@ def test_one_line_says_what_is_certain_and_what_is_assumed_in_each_kind(release,
     assert answers.note in str(answers)
 
 
+def test_a_count_of_an_anatomized_release_says_that_it_leans_unless_it_is_exact(release):
+    leans = "estimates lean towards what independence would give"
+    assert leans not in (release.count(values=[10]).note or "")
+    if release.kind == "anatomized":
+        assert leans in release.count(pl.col("age") < 33, [10]).note
+    assert leans not in (release.count().note or "")
+
+
 def test_a_level_stands_only_beside_the_interval_that_has_it(release):
     exact = release.query("SELECT COUNT(*) FROM release")
     assert "level" not in repr(exact) and "level" not in exact.to_dict()
