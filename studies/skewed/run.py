@@ -14,11 +14,12 @@ from studies.skewed.figures import NEED_ADULT, SHARED
 
 FIGURES = figures.FIGURES | real_tables.FIGURES | groupings.FIGURES
 CHARTS = figures.CHARTS | real_tables.CHARTS | groupings.CHARTS
+NEED_TABLES = NEED_ADULT | {"real-kinds", "groupings-answers", "groupings-attacks"}
 RESULTS = Path(__file__).parent / "results"
 
 
 def main() -> None:
-    runner.run(__doc__, FIGURES, RESULTS, needs=SHARED / "adult.csv", of=NEED_ADULT, charts=CHARTS)
+    runner.run(__doc__, FIGURES, RESULTS, needs=SHARED / "adult.csv", of=NEED_TABLES, charts=CHARTS)
 
 
 def save(folder: Path, name: str) -> None:

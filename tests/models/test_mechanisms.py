@@ -95,7 +95,7 @@ def test_suppression_has_the_promise_it_keeps_verified(monkeypatch):
         method=rt.Anatomy(),
     )
     rt.publish(job, frame=frame, seed=1)
-    assert seen == [{"kind": "calibrated", "l": 3, "column": None}]
+    assert seen == [{"kind": "safe", "l": 3, "column": None}]
 
 
 @dataclass(frozen=True, slots=True)
