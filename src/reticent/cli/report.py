@@ -21,7 +21,6 @@ from reticent.cli.options import (
 from reticent.progress import ProgressEvent
 
 EXAMPLE = "reticent report patients-release -o patients.html"
-CHARTS_SENTENCE = "the report is Markdown; `pip install 'reticent[charts]'` for a page with charts."
 
 
 def report(
@@ -92,8 +91,7 @@ def report(
 ) -> None:
     """Write one page about a release: no script, nothing fetched, for a phone, a desk and paper.
 
-    The public edition is made from the folder alone, and the same folder gives the same bytes. A page has charts, which need the
-    extra `charts`; without it the report is Markdown, which says the same.
+    The public edition is made from the folder alone, and the same folder gives the same bytes.
     """
     from reticent.cli.output import say, say_json, show_progress
     from reticent.errors import RequestError
@@ -104,7 +102,7 @@ def report(
 
     if not release.is_dir():
         raise RequestError(f"There is no release folder {release}.", attempt="the folder that `reticent publish` made.")
-    form = form or choose_form(output)
+    form = form or "html"
     if form not in paths.FILE_ENDINGS:
         raise RequestError(f"There is no format {form!r}.", attempt="--format html, md or json.")
     reading_options = collect_reading_options(
@@ -121,8 +119,6 @@ def report(
             "The public edition is made from the folder alone.",
             attempt="--internal, or leaving --source and the rest out.",
         )
-    if form == "html":
-        require_charts()
     if internal:
         name = "committee" if committee else "report"
         target = paths.choose_internal_path(release, output, form, force, name)
@@ -147,26 +143,3 @@ def report(
         say_json({"report": str(target), "edition": page.facts["edition"], "format": form, "bytes": len(text.encode())})
     else:
         say(f"{target}  the {page.facts['edition']} edition, {len(text.encode()):,} bytes")
-
-
-def choose_form(output: Path | None) -> str:
-    """Choose a page, or Markdown where charts cannot be drawn and no page is asked for by its name."""
-    from reticent.charts import can_draw
-    from reticent.cli.output import say_note
-
-    if can_draw() or (output is not None and output.suffix.lower() in (".html", ".htm")):
-        return "html"
-    say_note(f"Note: {CHARTS_SENTENCE}")
-    return "md"
-
-
-def require_charts() -> None:
-    """Refuse a page that could not be drawn, before anything is read."""
-    from reticent.charts import can_draw
-    from reticent.errors import RequestError
-
-    if not can_draw():
-        raise RequestError(
-            "A page has charts, and altair and vl-convert are not installed.",
-            attempt="pip install 'reticent[charts]', or --format md, which says the same without charts.",
-        )

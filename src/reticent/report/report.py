@@ -30,7 +30,7 @@ class Report:
     facts: Mapping[str, Any]
 
     def html(self) -> str:
-        """Render one page that needs nothing else. Its charts need the extra `charts`."""
+        """Render one page that needs nothing else."""
         return rendering.render_html(self.facts)
 
     def markdown(self) -> str:
@@ -44,7 +44,7 @@ class Report:
         return {"html": self.html, "md": self.markdown, "json": self.json}[form]()
 
     def _repr_html_(self) -> str:
-        return rendering.render_html_body(self.facts)
+        return rendering.render_frame(self.facts)
 
     def __repr__(self) -> str:
         return f"<{self.facts['edition']} report: {self.facts['title']}>"
