@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 from reticent.drawing.svg import (
     AXIS_ROOM,
+    Anchor,
     LinearScale,
     Plot,
     choose_log_ticks,
@@ -20,15 +21,19 @@ from reticent.drawing.svg import (
     format_number,
 )
 
-MAX_GROUP_DOTS = 400
+MAX_GROUP_DOTS = 300
 DOT_COLUMNS = 42
 DOT_STEP = 6.6
 DOT_RADIUS = 2.9
 BAR_HEIGHT = 18
 RANGE_AREA_HEIGHT = 210
-MAX_DRAWN_RANGES = 400
+MAX_DRAWN_RANGES = 150
 SHARE_BAR_HEIGHT = 30
 COMPARISON_HEIGHT = 200
+COMPARISON_WIDTH = 88.0  # per cent; the rest is for the numbers of its axis
+MAX_NAME_LETTERS = 16
+ROOM_FOR_NAMES = 60  # letters below all bars together
+HALF_LETTER_PERCENT = 0.95  # half a letter's width on the narrowest screen
 HISTOGRAM_HEIGHT = 150
 SPARK_WIDTH = 96
 SPARK_HEIGHT = 30
@@ -77,10 +82,13 @@ def draw_group_sizes(sizes: Sequence[int], promised: int | None, unit: str) -> s
             plot.add_box(left, base - height, column_width * 0.86, height, "release")
     if promised is not None:
         plot.add_text(scale(promised), 12, f"promised: {promised:,} or more", "strong halo", shift=7)
-    anchor = "start" if scale(middle) < 55 else "end"
-    plot.add_text(
-        scale(middle), 32, f"half of the groups: {middle:,} or more", "halo", anchor, 7 if anchor == "start" else -7
-    )
+    label = f"half of the groups: {middle:,} or more"
+    if scale(middle) < 35:
+        plot.add_text(scale(middle), 32, label, "halo", shift=7)
+    elif scale(middle) > 65:
+        plot.add_text(scale(middle), 32, label, "halo", "end", shift=-7)
+    else:
+        plot.add_text(scale(middle), 32, label, "halo", "middle")
     if not as_dots:
         plot.add_text(100, base - area - 4, f"tallest bar: {tallest:,} groups", "tick halo", "end")
     return plot.render(
@@ -88,8 +96,8 @@ def draw_group_sizes(sizes: Sequence[int], promised: int | None, unit: str) -> s
     )
 
 
-def draw_ranges(ranges: Sequence[tuple[float, float, int]], name: str, width_of_value: float = 0.0) -> str:
-    """Draw published ranges (low, high, rows) on the axis of their column, sorted by their middle.
+def draw_ranges(ranges: Sequence[tuple[float, float, float]], name: str, width_of_value: float = 0.0) -> str:
+    """Draw published ranges (low, high, rows) on the axis of their column, from the top down in the order given.
 
     A band is as thick as the range has rows, and stronger where it is more exact.  `width_of_value` is the width that one
     value has on the axis: 1 for whole numbers, so that a range of one value is seen.
@@ -103,16 +111,18 @@ def draw_ranges(ranges: Sequence[tuple[float, float, int]], name: str, width_of_
         scale, choose_ticks(low, high - width_of_value), RANGE_AREA_HEIGHT, name, format_axis_number, grid_top=0
     )
     top = 0.0
-    for start, end, count in merge_thin_ranges(
-        sorted(ranges, key=lambda entry: (entry[0] + entry[1], entry[1] - entry[0]))
-    ):
+    for start, end, count in ranges:
         height = count / rows * RANGE_AREA_HEIGHT
         share = (end - start + width_of_value) / (high - low) if high > low else 0.0
-        plot.add_box(
-            scale(start), top, scale(end + width_of_value) - scale(start), max(height, 0.35), grade_exactness(share)
-        )
+        width = scale(end + width_of_value) - scale(start)
+        plot.add_box(scale(start), top, width, max(height, 0.35), grade_exactness(share))
         top += height
-    return plot.render(f"{len(ranges):,} different ranges of {name}, of {rows:,} rows.")
+    return plot.render(f"{len(ranges):,} bands of ranges of {name}, from {format_count(low)} to {format_count(high)}.")
+
+
+def sort_ranges(ranges: Sequence[tuple[float, float, int]]) -> list[tuple[float, float, int]]:
+    """Sort ranges by their middle, of equal ones the narrower first."""
+    return sorted(ranges, key=lambda entry: (entry[0] + entry[1], entry[1] - entry[0]))
 
 
 def merge_thin_ranges(ranges: Sequence[tuple[float, float, int]]) -> list[tuple[float, float, int]]:
@@ -194,7 +204,7 @@ def draw_comparison(names: Sequence[str], whole: Sequence[float], group: Sequenc
     for tick in ticks:
         plot.add_line(0, find_height(tick), 100, find_height(tick), "grid")
         plot.add_text(100, find_height(tick) - 4, format_share(tick), "tick halo", "end")
-    step = 100 / len(names)
+    step = COMPARISON_WIDTH / len(names)
     for number, share in enumerate(whole):
         plot.add_box(
             number * step + step * 0.12, find_height(share), step * 0.76, base - find_height(share), "reference"
@@ -203,23 +213,14 @@ def draw_comparison(names: Sequence[str], whole: Sequence[float], group: Sequenc
         middle = number * step + step / 2
         plot.add_line(middle, find_height(share), middle, base, "attention-line")
         plot.add_disc(middle, find_height(share), 5, "attention")
-    labelled = max(1, -(-len(names) * max(map(len, names)) // 60))
-    for number, value_name in enumerate(names):
-        if number % labelled == 0:
-            classes = "tick" if number % (labelled * 2) == 0 else "tick roomy"
-            plot.add_text(number * step + step / 2, base + 17, value_name, classes, "middle")
+    _add_value_names(plot, [_shorten(value_name) for value_name in names], step, base + 17)
     plot.add_line(0, base, 100, base, "axis")
     plot.add_text(100, base + 36, name, "tick", "end")
     most = max(range(len(group)), key=lambda number: group[number] - whole[number])
-    anchor = "start" if most < len(names) * 0.6 else "end"
-    plot.add_text(
-        most * step + step / 2,
-        find_height(group[most]) - 9,
-        f"this group: {format_share(group[most])}",
-        "attention-text halo",
-        anchor,
-        0,
-    )
+    middle = most * step + step / 2
+    anchor: Anchor = "start" if middle < 40 else "end"
+    label = f"this group: {format_share(group[most])}"
+    plot.add_text(middle, find_height(group[most]) - 9, label, "attention-text halo", anchor)
     return plot.render(
         f"Shares by {name}: of everybody, and of one group, which has {format_share(group[most])} at {names[most]}."
     )
@@ -246,7 +247,7 @@ def draw_attack_axis(top: float) -> str:
     plot = Plot(24)
     ticks = choose_ticks(0, top, 4)
     for number, tick in enumerate(ticks):
-        anchor = "middle"
+        anchor: Anchor = "middle"
         if number == 0:
             anchor = "start"
         elif scale(tick) > 95:
@@ -277,6 +278,27 @@ def format_axis_number(number: float) -> str:
     if float(number).is_integer():
         return f"{number:,.0f}" if abs(number) >= 10_000 else f"{number:.0f}"
     return f"{number:.6g}"
+
+
+def _add_value_names(plot: Plot, names: Sequence[str], step: float, y: float) -> None:
+    """Add names below their bars, as many as there is room for; those at the ends stay within the drawing."""
+    every = max(1, -(-len(names) * max(map(len, names)) // ROOM_FOR_NAMES))
+    for number, name in enumerate(names):
+        if number % every:
+            continue
+        middle = number * step + step / 2
+        half_width = len(name) * HALF_LETTER_PERCENT
+        classes = "tick" if number % (every * 2) == 0 else "tick roomy"
+        if middle < half_width:
+            plot.add_text(0, y, name, classes)
+        elif middle > 100 - half_width:
+            plot.add_text(100, y, name, classes, "end")
+        else:
+            plot.add_text(middle, y, name, classes, "middle")
+
+
+def _shorten(name: str) -> str:
+    return name if len(name) <= MAX_NAME_LETTERS else name[: MAX_NAME_LETTERS - 1] + "…"
 
 
 def _find_dot_column(scale: LinearScale, size: int) -> int:

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from reticent.data.label_grammar import ANY_LABEL
-from reticent.drawing.plots import format_count, format_share
+from reticent.drawing.plots import format_count, format_share, merge_thin_ranges, sort_ranges
 from reticent.format.manifest import ColumnEntry
 from reticent.labels.label_loss import FlatLabels, read_column_labels
 from reticent.release.kind import reader_for
@@ -239,7 +239,7 @@ def _make_range_figure(frame: pl.DataFrame, column: ColumnEntry, floor: int, rea
     few = int(bounded["rows"].sum()) - int(shown["rows"].sum())
     widths = ranges["high"].to_numpy() - ranges["low"].to_numpy()
     median = _find_weighted_median(widths, ranges["rows"].to_numpy())
-    exact = float(ranges.filter(pl.col("low") == pl.col("high"))["rows"].sum() / ranges["rows"].sum())
+    exact = int(ranges.filter(pl.col("low") == pl.col("high"))["rows"].sum()) / int(ranges["rows"].sum())
     title = f"{column.name}: half of the rows within {format_count(median)} or less"
     if exact == 1:
         title = f"{column.name}: every row as it was"
@@ -262,10 +262,13 @@ def _make_range_figure(frame: pl.DataFrame, column: ColumnEntry, floor: int, rea
             ("share of the rows as they were", exact),
         ],
     )
-    rows = ranges.select(pl.col("low").cast(pl.Float64), pl.col("high").cast(pl.Float64), pl.col("rows").cast(pl.Int64))
+    entries = ranges.select(pl.col("low", "high").cast(pl.Float64), pl.col("rows")).rows()
+    bands = merge_thin_ranges(sort_ranges(entries))
+    if len(bands) < ranges.height:
+        drawn += f" Neighbours are drawn together, as {len(bands):,} bands."
     plot = {
         "type": "ranges",
-        "ranges": [list(row) for row in rows.sort("low", "high").iter_rows()],
+        "ranges": [[round(low, 6), round(high, 6), rows] for low, high, rows in bands],
         "name": axis_name,
         "value_width": value_width,
     }
@@ -329,7 +332,7 @@ def _make_loss_figure(lost: Mapping[str, float]) -> Block:
         title,
         "How much of its column a label covers, on average over the rows: 0 % is the value itself, 100 % is anything.",
         {"type": "bars", "rows": [[name, round(loss, 6), format_share(loss)] for name, loss in ordered], "full": 1},
-        make_table("Loss by column", ("column", "loss"), ordered),
+        make_table("Loss of each column", ("column", "loss"), ordered),
     )
 
 

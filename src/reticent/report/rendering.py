@@ -245,7 +245,7 @@ def _render_html_block(part: Mapping[str, Any]) -> str:
     return _render_bar_table(part) if "chart" in part else _render_html_table(part["table"])
 
 
-def _render_sides(sides: Mapping[str, Any]) -> str:
+def _render_sides(sides: Sequence[Mapping[str, str]]) -> str:
     """Render what is and what is not, side by side, in the same size."""
     columns = [
         f'<div class="{classes}"><h3>{escape_html(side["title"])}</h3>{render_readme_markdown(side["markdown"])}</div>'
@@ -408,7 +408,7 @@ def _render_html_table(table: Mapping[str, Any]) -> str:
     )
 
 
-def _format_row(values: list[Any]) -> str:
+def _format_row(values: Sequence[Any]) -> str:
     return "| " + " | ".join(_format_cell(value) for value in values) + " |"
 
 
