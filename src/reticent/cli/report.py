@@ -39,8 +39,8 @@ def report(
         str | None,
         typer.Option(
             "--format",
-            metavar="html|md|json",
-            help="A page, Markdown, or the facts as JSON; by default a page, or Markdown without the extra `charts`.",
+            metavar="html|md|json|pdf",
+            help="A page, Markdown, the facts as JSON, or the page printed by an installed Chromium; by default a page.",
             show_default=False,
         ),
     ] = None,
@@ -99,15 +99,18 @@ def report(
     from reticent.ledger.source_options import resolve_source
     from reticent.report import paths
     from reticent.report import report as make_report
+    from reticent.report.pdf import find_browser
 
     if not release.is_dir():
         raise RequestError(f"There is no release folder {release}.", attempt="the folder that `reticent publish` made.")
     form = form or "html"
     if form not in paths.FILE_ENDINGS:
-        raise RequestError(f"There is no format {form!r}.", attempt="--format html, md or json.")
+        raise RequestError(f"There is no format {form!r}.", attempt="--format html, md, json or pdf.")
     reading_options = collect_reading_options(
         delimiter=delimiter, quote=quote, encoding=encoding, empty=empty, table=table, query=query
     )
+    if form == "pdf":
+        find_browser()
     internal = internal or committee
     if internal and source is None:
         raise RequestError(
@@ -134,12 +137,12 @@ def report(
         progress("reading the release")
         page = make_report(release, progress=progress, budget=budget, committee=committee, **arguments)
         progress(ProgressEvent("drawing", 0.85))
-        text = page.text(form)
+        content = page.render(form)
     if internal:
-        paths.write_internal_report(target, text)
+        paths.write_internal_report(target, content)
     else:
-        paths.write_public_report(target, text, force)
+        paths.write_public_report(target, content, force)
     if json:
-        say_json({"report": str(target), "edition": page.facts["edition"], "format": form, "bytes": len(text.encode())})
+        say_json({"report": str(target), "edition": page.facts["edition"], "format": form, "bytes": len(content)})
     else:
-        say(f"{target}  the {page.facts['edition']} edition, {len(text.encode()):,} bytes")
+        say(f"{target}  the {page.facts['edition']} edition, {len(content):,} bytes")
