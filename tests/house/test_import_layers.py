@@ -66,7 +66,7 @@ LAYERS = {
     "calibrate": "attacks methods",
     "loss_explanation": "data job labels models registry",
     "skyline_trials": "data evaluation job loss_explanation models recipe",
-    "bound_widths": "data evaluation job loss_explanation methods models recipe registry",
+    "bound_widths": "data estimate evaluation job loss_explanation methods models recipe registry",
     "withholding_costs": "data engines job",
     "check": "bound_widths data engines evaluation job job_table ledger loss_explanation loss_limit methods models planning preconditions "
     "recipe registry skyline_trials withholding_costs",
