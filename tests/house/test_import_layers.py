@@ -52,7 +52,7 @@ LAYERS = {
     "evaluation": "data job",
     "loss_limit": "job labels",  # loss_at_most of a job
     # An adversary knows the method.
-    "attacks": "data estimate format kernels labels ledger methods models recipe registry release release.release",
+    "attacks": "data estimate format kernels labels ledger methods models query recipe registry release release.release",
     "preconditions": "data job methods models registry",
     "composition_check": "attacks job ledger release.release",  # joins a release with earlier ones before it is committed
     "job_table": "data engines job preconditions registry",  # a job's table, read and counted by an engine

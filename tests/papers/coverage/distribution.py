@@ -62,8 +62,8 @@ SECTION_3 = Section(
             BUILT,
             NO_CLAIM,
             "A target is the source's, a group's, uniform, from a file, or the nearest that keeps a classic promise. Weights are "
-            "reduced by their greatest common divisor and rounded within a stated distance. Whether a target from a file keeps "
-            "the promise that is meant is not compared by the audit yet.",
+            "reduced by their greatest common divisor and rounded within a stated distance. The audit compares a target with the "
+            "one that the promise names, from a file where the job is at hand, and by group.",
             code=(
                 "methods/distribution/value_domain.py:ValueTree",
                 "methods/distribution/targets.py:compute_target_masses",
@@ -74,6 +74,8 @@ SECTION_3 = Section(
                 "test_a_rounded_target_is_within_its_distance_and_no_value_that_occurs_loses_its_mass",
                 "methods/test_distribution.py:"
                 "test_the_nearest_distribution_keeps_its_promise_and_none_of_many_others_is_nearer",
+                "audit/test_targets.py:test_a_target_s_file_is_compared_where_the_job_is_at_hand",
+                "audit/test_targets.py:test_files_of_groups_are_compared_each_with_its_group",
             ),
         ),
         Item(
@@ -82,7 +84,8 @@ SECTION_3 = Section(
             IN_PART,
             CORRECTED,
             "Nodes of the hierarchy only, as in both algorithms. A generalization by any contiguous subdomain can be better "
-            "([erratum](errata.md#theorem-1-is-about-nodes-of-the-hierarchy)), and no efficient algorithm for it is known to us.",
+            "([erratum](errata.md#theorem-1-is-about-nodes-of-the-hierarchy)), and no efficient algorithm for it is known to us: [why it is not built]"
+            "(methods/distribution.md#the-algorithms-and-departures).",
             checks=("papers/test_distribution.py:test_any_contiguous_subdomain_can_be_better_than_nodes",),
         ),
         Item(
