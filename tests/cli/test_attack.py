@@ -57,9 +57,7 @@ def test_a_plain_file_has_one_line_for_all_adversaries_that_need_a_release_folde
     ran = run("attack", "people.csv", "--source", "people.csv", "--quasi", "age,city", "--sensitive", "illness")
     said = [line for line in ran.out.splitlines() if "manifest of a release folder" in line]
     assert len(said) == 1
-    assert said[0].startswith(
-        "Not tried: composition, matrix, minimality, eligibility, matrix-learned, algorithm."
-    )
+    assert said[0].startswith("Not tried: composition, matrix, minimality, eligibility, matrix-learned, algorithm.")
 
 
 def test_each_guess_has_a_sentence_and_no_paragraph_is_empty(run, released):
