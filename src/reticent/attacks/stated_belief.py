@@ -184,8 +184,7 @@ def _read_own_priors(
             attempt=PRIOR_FORMS,
         )
     numbered = listed.select(keys).unique(maintain_order=True).with_row_index("\x00prior", offset=1)
-    join = {"on": list(keys), "how": "left", "nulls_equal": True, "maintain_order": "left"}
-    persons = people.select(*(pl.col(name).cast(pl.String) for name in keys)).join(numbered, **join)
+    persons = _join_left(people.select(*(pl.col(name).cast(pl.String) for name in keys)), numbered, keys)
     prior_of_person = persons["\x00prior"].fill_null(0).to_numpy().astype(np.int64)
     strangers = len(numbered) - len(np.unique(prior_of_person[prior_of_person > 0]))
     if strangers:
@@ -193,9 +192,13 @@ def _read_own_priors(
             f"The prior lists {pluralize(strangers, 'person', 'who is', 'who are')} not on the list of people.",
             attempt="lines that agree with it in every column that both have.",
         )
-    parts = listed.join(numbered, **join).partition_by("\x00prior", maintain_order=True)
+    parts = _join_left(listed, numbered, keys).partition_by("\x00prior", maintain_order=True)
     priors = [even, *(_complete_prior(part, domain) for part in parts)]
     return StatedBelief(None, tuple(priors), prior_of_person)
+
+
+def _join_left(rows: pl.DataFrame, others: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+    return rows.join(others, on=list(keys), how="left", nulls_equal=True, maintain_order="left")
 
 
 def _complete_prior(listed: pl.DataFrame, domain: Sequence[str]) -> list[Fraction]:

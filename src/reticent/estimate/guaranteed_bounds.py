@@ -354,7 +354,7 @@ def _bound_sum(
     if layers is not None:
         lower = max(lower, layers.numbers.add_up_layers(layers.lower))
         upper = min(upper, layers.numbers.add_up_layers(layers.upper))
-        estimate = clamp_to_bounds(estimate, round_to_double(lower, -1), round_to_double(upper, 1))
+        estimate = min(max(estimate, round_to_double(lower, -1)), round_to_double(upper, 1))
     if aggregate == "sum":
         ends = [round_to_double(lower, -1), round_to_double(upper, 1)]
         if withheld_rows is not None:

@@ -7,7 +7,6 @@ from tests.papers.coverage.item import (
     HOLDS,
     IN_PART,
     NO_CLAIM,
-    NOT_BUILT,
     SOMETIMES,
     Item,
     Paper,
@@ -343,9 +342,17 @@ SECTION_IX = Section(
         Item(
             "Future work",
             "publishing again after an update; spatial data",
-            NOT_BUILT,
+            IN_PART,
             NO_CLAIM,
-            "A second release is refused unless asked for; the joint posterior of several sampled releases is not built.",
+            "A second release is refused unless asked for. The odds of several multiply by at most the product of theirs, and a "
+            "job's budget of them is added up by the ledger ([proven](corruption.md#a-budget-of-odds)); the joint posterior of "
+            "several sampled releases is not computed, and spatial data is not started.",
+            code=("attacks/composition/release_odds.py:multiply_odds",),
+            checks=(
+                "attacks/test_release_odds.py:"
+                "test_odds_of_two_releases_multiply_by_at_most_the_product_and_some_outcome_reaches_it",
+                "attacks/test_release_odds.py:test_the_ledger_adds_up_the_odds_and_refuses_beyond_the_budget",
+            ),
         ),
     ),
 )
