@@ -1,23 +1,21 @@
 """Widths of guaranteed bounds group by group, as the paper adds them up, and narrowed by totals across groups (ours).
 
 Random ranges of ages, as in section 6; groups are states (bands of age on Adult, sex and race of the dead), the target is the
-table's own distribution.  Bounds group by group are those of totals of which nothing is known: a distance of 1.
+table's own distribution.  Bounds group by group are looked up in the published tables; with totals they are the release's answers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from fractions import Fraction
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 import reticent as rt
-from reticent.estimate.guaranteed_bounds import AnnotatedHierarchy, read_known_totals
-from reticent.estimate.known_totals import DomainNumbers, KnownTotals
 from studies.distribution.data import SHARED, adult
+from studies.distribution.errors import _sums
 
 QUERIES = 60
 YEARS = (5, 10, 20, 30, 40)
@@ -110,60 +108,60 @@ def _measure(aggregate: str, *, exact: bool) -> Iterator[Row]:
             method=rt.Distribution(group_by=table.group_by),
         )
         release = rt.publish(job, frame=frame)
-        annotated = AnnotatedHierarchy.from_manifest(release.manifest)
-        totals = read_known_totals(release.tables, release.manifest, annotated)
-        assert totals is not None
-        ways = {"by group": replace(totals, distance=Fraction(1)), "totals": totals}
-        for name, known in ways.items():
-            for years, width in _ask(aggregate, known, annotated, release.tables["quasi"], frame, table.numeric):
-                yield {"years": years, "method": f"{table.name}, {name}", "width": width}
+        measured = list(_ask(aggregate, release, frame))
+        for place, name in enumerate(("by group", "totals")):
+            for years, *widths in measured:
+                yield {"years": years, "method": f"{table.name}, {name}", "width": widths[place]}
 
 
-def _ask(
-    aggregate: str,
-    totals: KnownTotals,
-    annotated: AnnotatedHierarchy,
-    quasi: pl.DataFrame,
-    frame: pl.DataFrame,
-    numeric: bool,
-) -> Iterator[tuple[int, float]]:
-    """The mean width for each number of years, over the same random ranges for every way and table."""
+def _ask(aggregate: str, release: rt.Release, frame: pl.DataFrame) -> Iterator[tuple[int, float, float]]:
+    """The mean widths for each number of years, group by group and as the release answers, over the same random ranges."""
     rng = np.random.default_rng(SEED)
+    quasi = release.tables["quasi"]
     age, group = (quasi[name].to_numpy() for name in ("age", "group"))
     low, high = int(age.min()), int(age.max())
-    numbers = DomainNumbers.from_texts(list(annotated.texts)) if numeric else None
-    source_age, value = frame["age"].to_numpy(), frame["value"].to_numpy()
-    places = len(annotated.texts)
+    texts = release.manifest.own["values"]
+    groups = int(group.max()) + 1
+    people = frame.sort("age").cast({pl.Int32: pl.Int64})
+    ages = people["age"].to_numpy()
     for years in YEARS:
         widths = []
         while len(widths) < QUERIES:
             first = int(rng.integers(low, max(high - years, low) + 1))
-            chosen = (age >= first) & (age < first + years)
-            start = int(rng.integers(places))
-            wanted = np.zeros(places, bool)
-            wanted[start : start + max(places // 5, 1)] = True
-            selected = np.bincount(group[chosen], minlength=len(totals.rows))
+            start = int(rng.integers(len(texts)))
+            wanted = texts[start : start + max(len(texts) // 5, 1)]
+            selected = np.bincount(group[(age >= first) & (age < first + years)], minlength=groups)
             rows = int(selected.sum())
             if not rows:
                 continue
+            condition = f"age >= {first} AND age < {first + years}"
             if aggregate == "count":
-                lower, upper = totals.narrow_count(selected, *_count_nodes(totals, wanted), wanted)
-                widths.append((upper - lower) / rows)
+                lower, upper = _count(release, selected, wanted)
+                listed = ", ".join(wanted if people["value"].dtype.is_numeric() else [f"'{text}'" for text in wanted])
+                answer = release.query(f"SELECT COUNT(*) FROM release WHERE {condition} AND value IN ({listed})")
+                widths.append(((upper - lower) / rows, (answer.upper - answer.lower) / rows))
                 continue
-            layers = totals.bound_layers(selected)
-            assert layers is not None and numbers is not None
-            width = float(numbers.add_up_layers(layers[1]) - numbers.add_up_layers(layers[0]))
-            inside = (source_age >= first) & (source_age < first + years)
-            widths.append(width / abs(float(value[inside].sum())))
-        yield years, float(np.mean(widths))
+            lower, upper = _sums(release.tables["bounds"], selected)
+            answer = release.query(f"SELECT SUM(value) FROM release WHERE {condition}")
+            inside = slice(*np.searchsorted(ages, [first, first + years]))
+            true = abs(float(people["value"][inside].sum()))
+            widths.append(((upper - lower) / true, (answer.upper - answer.lower) / true))
+        yield years, *(float(mean) for mean in np.mean(widths, axis=0))
 
 
-def _count_nodes(totals: KnownTotals, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """How many values of each group may stand for a wanted one, and for another."""
-    nodes = totals.nodes
-    until = np.append(0, np.cumsum(wanted))
-    inside = until[nodes.last + 1] - until[nodes.first]
-    groups = len(totals.rows)
-    may = np.bincount(nodes.group, weights=nodes.count * (inside > 0), minlength=groups)
-    others = np.bincount(nodes.group, weights=nodes.count * (inside <= nodes.last - nodes.first), minlength=groups)
-    return may.astype(np.int64), others.astype(np.int64)
+def _count(release: rt.Release, selected: np.ndarray, wanted: Sequence[str]) -> tuple[int, int]:
+    """The bounds of section 3.3 on how many of the selected rows of each group hold a wanted value."""
+    place = {text: number for number, text in enumerate(release.manifest.own["values"])}
+    listed = release.tables["sensitive"]
+    first, last = (
+        listed[name].cast(pl.String).replace_strict(place, return_dtype=pl.Int64).to_numpy()
+        for name in ("lower", "upper")
+    )
+    until = np.append(0, np.cumsum(np.isin(np.array(list(place)), list(wanted))))
+    inside = until[last + 1] - until[first]
+    group = listed["group"].to_numpy()
+    may, others = (
+        np.bincount(group, weights=listed["count"].to_numpy() * marked, minlength=len(selected))
+        for marked in (inside > 0, inside <= last - first)
+    )
+    return int(np.maximum(selected - others, 0).sum()), int(np.minimum(selected, may).sum())

@@ -247,7 +247,7 @@ class UnmaskedPeople:
 def find_unmasked_people(release: Any, people: pl.DataFrame) -> UnmaskedPeople:
     if len(release.manifest.find_columns_with_role("sensitive")) != 1:
         raise RequestError("An attack needs a release with one sensitive column.")
-    if release.manifest.kind == "transformed":
+    if "tree" in release.manifest.own:
         true_counts, unmasked_counts, facts = find_unmasked_by_nodes(release, people)
         return _make_unmasked_people(true_counts, unmasked_counts, facts)
     column = release.manifest.sensitive.name

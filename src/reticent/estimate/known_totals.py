@@ -33,11 +33,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
-from math import lcm
 
 import numpy as np
 
 from reticent.errors import BundleDamaged
+from reticent.exact_arithmetic import find_common_denominator
 
 MAX_LAYER_CELLS = 1 << 24  # blocks of groups times values of which layers are kept
 UNIT_ROUNDOFF = 2.0**-52
@@ -223,7 +223,7 @@ class DomainNumbers:
             return None
         if any(later <= earlier for earlier, later in pairwise(numbers)):
             return None
-        scale = lcm(*(number.denominator for number in numbers))
+        scale = find_common_denominator(numbers)
         return cls([int(number * scale) for number in numbers], scale)
 
     def read_number(self, place: int, *, whole: bool) -> int | float:

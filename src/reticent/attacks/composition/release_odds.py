@@ -39,7 +39,7 @@ def bound_release_odds(manifest: Any) -> ReleaseOdds:
     """Bound by how much a release can multiply the odds of two values of a person, from its manifest."""
     rows = int(manifest.rows_per_person)
     seeded = bool(manifest.seeded)
-    if manifest.kind == "sampled":
+    if "p" in manifest.own:
         p = parse_fraction(manifest.own["p"])
         grouping = manifest.method.parameters.get("grouping", "mondrian")
         size = int(manifest.own["k"]) if grouping == "mondrian" else 1
@@ -47,7 +47,7 @@ def bound_release_odds(manifest: Any) -> ReleaseOdds:
         if not redrawn:
             return ReleaseOdds(None, "it keeps every value that it shows", seeded)
         return ReleaseOdds((1 + p / (size * redrawn)) ** rows, seeded=seeded)
-    if manifest.kind == "perturbed":
+    if "matrix" in manifest.own:
         matrix = [[parse_fraction(chance) for chance in row] for row in manifest.own["matrix"]]
         columns = list(zip(*matrix, strict=True))
         if any(min(column) == 0 < max(column) for column in columns):
