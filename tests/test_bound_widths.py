@@ -109,6 +109,23 @@ def test_groupings_targets_rounding_and_fakes_are_all_tried(advice):
     assert {variant["fakes"] for variant in tried} == {0, 0.05}
 
 
+def test_hierarchies_of_other_arities_are_tried_for_the_narrowest_variants(advice):
+    """Section 6.3: the same promise, groups and fakes by trees of 2, 3, 4 and 8 children."""
+    by_setting: dict[str, set[int]] = {}
+    for variant in advice["variants"]:
+        setting = json.dumps([variant[name] for name in ("group_by", "within", "target", "exact", "fakes")])
+        by_setting.setdefault(setting, set()).add(variant["arity"])
+    assert sum(arities == {2, 3, 4, 8} for arities in by_setting.values()) >= 2
+
+
+def test_no_other_arity_is_tried_where_the_steward_declared_a_hierarchy(tmp_path):
+    values = sorted(PEOPLE["income"].unique())
+    (tmp_path / "income.csv").write_text("".join(f"{value};{value // 20 * 20} and more;*\n" for value in values))
+    columns = {**COLUMNS, "income": rt.sensitive(hierarchy=tmp_path / "income.csv")}
+    (found,) = check(make_job(columns=columns))
+    assert {variant["arity"] for variant in found["variants"]} == {2}
+
+
 def test_the_greatest_belief_is_the_alpha_that_the_audit_finds(advice):
     variant = advice["recommended_target"]
     release = rt.publish(paste(variant["paste"]).at(source=None), frame=PEOPLE, seed=1)

@@ -2,8 +2,8 @@
 
 A release by `distribution` answers SUM, AVG and COUNT with guaranteed bounds (Koudas et al., VLDB 2009, section 3.3),
 and how wide they are depends on settings whose effect nobody guesses.  So variants of the job are planned on its own
-table, groupings x targets x exact or rounded x fakes, and the bounds on a workload are computed from each plan as a
-release of it would give them.
+table, groupings x targets x exact or rounded, the narrowest of them x fakes x hierarchies (section 6.3: how many children a
+node has), and the bounds on a workload are computed from each plan as a release of it would give them.
 
 The workload is the method's own `workload`, if the job declares one: random ranges of its columns.  Else it is each
 value of every column with few values (what GROUP BY asks), and random ranges of the columns with an order, a tenth to a
@@ -28,6 +28,7 @@ from reticent import registry
 from reticent.data.cells import Cells
 from reticent.data.domain import Domain
 from reticent.errors import RequestError
+from reticent.estimate.known_totals import DomainNumbers, KnownTotals, PublishedNodes
 from reticent.evaluation import BudgetClock, run_within_budget
 from reticent.job.job import Job, format_toml_value
 from reticent.loss_explanation import format_promise_toml
@@ -51,6 +52,9 @@ CURVE_SIZE = 256  # rows of a subgroup along the curve
 FAKE_SHARE = Fraction(1, 20)
 VARIANTS_WITH_FAKES = 3
 """So many of the narrowest variants are tried with fakes too."""
+ARITIES = (2, 3, 4, 8)
+VARIANTS_WITH_ARITIES = 2
+"""So many of the narrowest variants are tried with trees of other arities too."""
 OTHER_TARGETS: tuple[Any, ...] = (
     "source",
     {"nearest": {"model": "probabilistic-l-diversity", "l": 4}},
@@ -108,7 +112,7 @@ class WidthVariant:
         promise = registry.describe(self.promise)
         figures = ("groups", "avg_width", "relative_width", "count_width", "belief", "why", "is_own", "keeps_promise")
         return {
-            **{name: method.get(name) for name in ("group_by", "within", "fakes")},
+            **{name: method.get(name) for name in ("group_by", "within", "fakes", "arity")},
             **{name: promise.get(name) for name in ("target", "exact")},
             **{name: getattr(self, name) for name in figures},
             "notices": list(self.method.notices(Promises((self.promise,)))),
@@ -135,6 +139,8 @@ def measure_bound_widths(job: Job, cells: Cells, plan: PlanJob, clock: BudgetClo
     measure = partial(_measure_variant, job, cells, workload, plan, clock)
     outcomes = [measure(variant) for variant in _list_variants(job.method, promise, cells, values)]
     outcomes += [measure(variant) for variant in _list_variants_with_fakes(outcomes)]
+    if values.hierarchy is None:
+        outcomes += [measure(variant) for variant in _list_variants_with_arities(outcomes)]
     variants = [variant for variant in outcomes if variant is not None]
     return (_summarize_variants(variants, len(outcomes) - len(variants), workload, values),)
 
@@ -156,10 +162,14 @@ def draw_questions(cells: Cells, values: ValueDomain, declared: Mapping[str, Fra
     )
 
 
-def measure_workload(recipe: TransformedRecipe, workload: BoundQuestions) -> tuple[float | None, float]:
+def measure_workload(
+    recipe: TransformedRecipe, promise: PPrivacy, workload: BoundQuestions
+) -> tuple[float | None, float]:
     """Measure the mean width of the bounds on AVG, None for categories, and of those on a share of the selected rows."""
     rows = np.bincount(recipe.group, weights=recipe.quota, minlength=recipe.groups).astype(np.int64)
     bounds = _compute_sum_bounds(recipe, rows)
+    totals = _read_totals(recipe, promise, rows)
+    numbers = None if totals is None or bounds is None else DomainNumbers.from_texts(list(recipe.texts))
     avg_widths = []
     count_widths = []
     for selection, (first, last) in zip(workload.selections, workload.ranges, strict=True):
@@ -169,8 +179,13 @@ def measure_workload(recipe: TransformedRecipe, workload: BoundQuestions) -> tup
         ).astype(np.int64)
         total = int(selected.sum())
         if bounds is not None:
-            avg_widths.append(_compute_sum_width(bounds, selected) / recipe.scale / total)
-        count_widths.append(_compute_count_width(recipe, selected, first, last) / total)
+            layers = None if totals is None or numbers is None else totals.bound_layers(selected)
+            if layers is None or numbers is None:
+                sum_width = _compute_sum_width(bounds, selected) / recipe.scale
+            else:
+                sum_width = float(numbers.add_up_layers(layers[1]) - numbers.add_up_layers(layers[0]))
+            avg_widths.append(sum_width / total)
+        count_widths.append(_compute_count_width(recipe, totals, selected, first, last) / total)
     return float(np.mean(avg_widths)) if avg_widths else None, float(np.mean(count_widths))
 
 
@@ -197,7 +212,7 @@ def _measure_variant(
     if recipe is None:
         return replace(variant, why=summary.why or "refused")
     assert isinstance(recipe, TransformedRecipe)
-    figures = _run_or_none(clock, partial(measure_workload, recipe, workload))
+    figures = _run_or_none(clock, partial(measure_workload, recipe, variant.promise, workload))
     if figures is None:
         return None
     avg_width, count_width = figures
@@ -252,6 +267,20 @@ def _list_variants_with_fakes(outcomes: Sequence[WidthVariant | None]) -> list[W
             variant.keeps_promise,
         )
         for variant in (*kept[:VARIANTS_WITH_FAKES], *others[:VARIANTS_WITH_FAKES])
+    ]
+
+
+def _list_variants_with_arities(outcomes: Sequence[WidthVariant | None]) -> list[WidthVariant]:
+    """List the narrowest variants that keep the promise, and the narrowest of the others, with trees of other arities."""
+    measured = [variant for variant in outcomes if variant is not None and np.isfinite(variant.width)]
+    measured.sort(key=lambda variant: variant.width)
+    kept = [variant for variant in measured if variant.keeps_promise][:VARIANTS_WITH_ARITIES]
+    others = [variant for variant in measured if not variant.keeps_promise][:1]
+    return [
+        WidthVariant(replace(variant.method, arity=arity), variant.promise, False, variant.keeps_promise)
+        for variant in (*kept, *others)
+        for arity in ARITIES
+        if arity != variant.method.arity
     ]
 
 
@@ -354,7 +383,21 @@ def _compute_sum_width(bounds: AggregateBounds, selected: np.ndarray) -> float:
     return float((upper - lower).sum())
 
 
-def _compute_count_width(recipe: TransformedRecipe, selected: np.ndarray, first: int, last: int) -> float:
+def _read_totals(recipe: TransformedRecipe, promise: PPrivacy, rows: np.ndarray) -> KnownTotals | None:
+    """Read the totals across groups that a release of the recipe would state; None if it would state none."""
+    if promise.target not in ("source", "group"):
+        return None
+    listed = recipe.listed
+    nodes = PublishedNodes(listed.group, recipe.first[listed.value], recipe.last[listed.value], listed.count)
+    distance = Fraction(0) if promise.exact else promise.distance
+    return KnownTotals.from_target(
+        promise.target, distance, nodes, rows, np.asarray(recipe.target), _compute_value_shares(recipe)
+    )
+
+
+def _compute_count_width(
+    recipe: TransformedRecipe, totals: KnownTotals | None, selected: np.ndarray, first: int, last: int
+) -> float:
     """Compute the width of the bounds on how many of the selected rows have a value in a range of the domain."""
     listed = recipe.listed
     node_first = recipe.first[listed.value]
@@ -365,6 +408,11 @@ def _compute_count_width(recipe: TransformedRecipe, selected: np.ndarray, first:
         np.bincount(listed.group, weights=listed.count * chosen, minlength=recipe.groups)
         for chosen in (np.ones(len(within)), within, touching)
     )
+    if totals is not None:
+        wanted = np.zeros(len(recipe.texts), bool)
+        wanted[first : last + 1] = True
+        least, most = totals.narrow_count(selected, possible, published - certain, wanted)
+        return float(most - least)
     lower = np.maximum(selected - (published - certain), 0)
     upper = np.minimum(selected, possible)
     return float((upper - lower).sum())
@@ -372,6 +420,11 @@ def _compute_count_width(recipe: TransformedRecipe, selected: np.ndarray, first:
 
 def _find_greatest_belief(recipe: TransformedRecipe) -> float:
     """Find the greatest probability that a target gives a single value."""
+    return float(_compute_value_shares(recipe).max())
+
+
+def _compute_value_shares(recipe: TransformedRecipe) -> np.ndarray:
+    """Compute (targets, values): the probability of each value of the domain by each target."""
     weights = np.array(recipe.weights, float)
     spans = list(zip(recipe.first.tolist(), recipe.last.tolist(), strict=True))
     parent = _find_parents(spans)
@@ -387,7 +440,8 @@ def _find_greatest_belief(recipe: TransformedRecipe) -> float:
         nodes = np.flatnonzero(depth == level)
         above = parent[nodes]
         probabilities[:, nodes] = probabilities[:, above] * weights[:, nodes] / np.maximum(parts[:, above], 1)
-    return float(probabilities[:, recipe.first == recipe.last].max())
+    leaves = np.flatnonzero(recipe.first == recipe.last)
+    return probabilities[:, leaves[np.argsort(recipe.first[leaves])]]
 
 
 def _find_parents(spans: Sequence[tuple[int, int]]) -> np.ndarray:

@@ -4,6 +4,10 @@
 still is where it was put (`attacks.composition`).  The result is among the owner's notices.  If a job sets `together`
 in its [release], publication is refused if any posterior may exceed that limit, or if an earlier release cannot be
 joined: then nothing would show that the limit holds.
+
+`odds_at_most` is the budget of releases that redraw values: by how much all of them together may multiply the odds of a
+value of a person (`attacks/composition/release_odds.py`).  The product over the releases that the ledger knows, read from
+their manifests, is refused beyond it.
 """
 
 from __future__ import annotations
@@ -16,6 +20,7 @@ from typing import Any
 
 from reticent.attacks.composition.alignment import align_releases
 from reticent.attacks.composition.attack import CompositionOutcome, attack_aligned_releases
+from reticent.attacks.composition.release_odds import bound_release_odds, multiply_odds
 from reticent.errors import PromiseUnreachable, ReticentError, pluralize
 from reticent.job.job import Job
 from reticent.ledger.fingerprint import CountedRows
@@ -36,7 +41,60 @@ def check_composition(
     """
     source = job.source if frame is None else frame
     check = CompositionCheck(source, job.source.missing, job.release.together, distributed)
-    return check.run(staged, ledger, rows)
+    sentences = check.run(staged, ledger, rows)
+    if job.release.odds_at_most is not None:
+        sentences += _check_odds(job.release.odds_at_most, staged, ledger, rows)
+    return sentences
+
+
+def require_own_odds(limit: Fraction | None, manifest: Any) -> None:
+    """Refuse a release that alone may multiply the odds of a value by more than the job's limit."""
+    if limit is None:
+        return
+    own = bound_release_odds(manifest)
+    if own.odds is None or own.odds > limit:
+        reach = f"nothing bounds the odds: {own.why}" if own.odds is None else f"it is {float(own.odds):.4g}"
+        raise PromiseUnreachable(
+            f"This release may multiply the odds of a value by more than {float(limit):g}, which odds_at_most allows; "
+            "nothing was published.",
+            why=f"By itself {reach}.",
+            attempt="a stricter promise or a smaller p, or a greater odds_at_most in [release].",
+        )
+
+
+def _check_odds(limit: Fraction, staged: Path, ledger: Ledger, rows: CountedRows) -> list[str]:
+    """Add up the budget of odds over all releases of these people that may be out; refuse beyond the limit."""
+    repeats = {repeat.entry["digest"]: repeat.entry for repeat in ledger.find_repeats(rows)}
+    if not repeats:
+        return []
+    parts = [bound_release_odds(Release(staged).manifest)]
+    folders = []
+    for digest, entry in repeats.items():
+        folder = Path(entry["folder"], entry["release"])
+        if compute_release_digest(folder) != digest:
+            raise PromiseUnreachable(
+                f"Nothing shows by how much this release and {entry['release']!r} multiply the odds of a value together.",
+                why=f"{entry['release']!r} of {entry['at'][:10]} is not where it was put, was changed, or was replaced, and may be out.",
+                attempt="putting it back, or leaving odds_at_most out of [release], or publishing nothing new of these people.",
+            )
+        parts.append(bound_release_odds(Release(folder).manifest))
+        folders.append(folder)
+    together = multiply_odds(parts)
+    if together.odds is None or together.odds > limit:
+        product = " x ".join("?" if part.odds is None else f"{float(part.odds):.4g}" for part in parts)
+        reach = f"nothing bounds them: {together.why}" if together.odds is None else f"{float(together.odds):.4g}"
+        raise PromiseUnreachable(
+            f"With {_list_folder_names(folders)}, the odds of a value may be multiplied by more than {float(limit):g}; "
+            "nothing was published.",
+            why=f"Odds multiply over releases of the same people: {product}, {reach}.",
+            attempt="publishing nothing new of these people, a stricter promise or a smaller p, or a greater odds_at_most "
+            "in [release].",
+        )
+    left = limit / together.odds
+    return [
+        f"With {_list_folder_names(folders)}, the odds of a value are multiplied by {float(together.odds):.4g} at the most; of the "
+        f"budget of {float(limit):g} a factor of {float(left):.4g} is left."
+    ]
 
 
 @dataclass(frozen=True, eq=False)

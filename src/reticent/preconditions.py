@@ -86,6 +86,7 @@ def _require_job_supported(job: Job) -> None:
     left.check_labels(getattr(job.method, "labels", None))
     require_label_styles_supported(job)
     require_loss_limit_supported(job)
+    require_odds_limit_supported(job)
 
 
 def _is_supported(job: Job) -> bool:
@@ -250,6 +251,16 @@ def require_loss_limit_supported(job: Job) -> None:
     raise JobError(
         f"loss_at_most is about labels; {job.method.name} publishes quasi-identifiers as they are.",
         why="What it loses is the sensitive value or the link to it, and the audit says how much.",
+    )
+
+
+def require_odds_limit_supported(job: Job) -> None:
+    """Refuse `odds_at_most` for a kind that shows the values that people have: what is shown has no odds."""
+    if job.release.odds_at_most is None or getattr(registry.load_writer(job.method.kind), "redraws_values", False):
+        return
+    raise JobError(
+        f"odds_at_most is about values that are redrawn; {job.method.name} publishes those that people have.",
+        attempt="beta-perturbation or perturbed-generalization, or together in [release], a limit of belief.",
     )
 
 

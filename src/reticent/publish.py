@@ -20,7 +20,7 @@ from reticent import __version__, catalogue, registry
 from reticent.audit.result import Audit
 from reticent.audit.subject import make_folder_subject
 from reticent.catalogue.choices import EngineName
-from reticent.composition_check import check_composition
+from reticent.composition_check import check_composition, require_own_odds
 from reticent.data.broken_lines import read_broken_lines
 from reticent.data.cells import Cells
 from reticent.data.columns import has_types, resolve_columns
@@ -135,6 +135,7 @@ def publish(
             audit = require_passed(plan.audit(make_folder_subject(staged, manifest)), job)
             audited_loss = ReleaseLoss(audit.utility.get("ail"), audit.utility.get("ail_by_column", {}))
             require_loss_within_limit(job, audited_loss)
+            require_own_odds(job.release.odds_at_most, manifest)
             record = PublicationRecord(
                 rows=rows,
                 audit=audit,

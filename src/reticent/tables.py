@@ -200,7 +200,10 @@ class WholePlan:
         people = population.rows if isinstance(population, LoadedPopulation) else population
         counted = self.table.counted
         true_values = partial(_count_true_values, self.writer.recipe)
-        return audit_staged(subject, AuditContext(people, counted.combinations, counted.multiplicity, true_values))
+        context = AuditContext(
+            people, counted.combinations, counted.multiplicity, true_values, promises=tuple(self.job.promises)
+        )
+        return audit_staged(subject, context)
 
 
 def _count_true_values(recipe: Recipe, column: str) -> dict[str, int]:

@@ -15,6 +15,7 @@ from typing import Any
 import polars as pl
 
 import reticent as rt
+from studies.distribution import totals
 from studies.distribution.data import LEAST, MOST, STEP, adult, correlated, uncorrelated, uniform, zipf
 from studies.distribution.errors import errors, naive, publish
 
@@ -221,4 +222,6 @@ FIGURES: dict[str, Callable[[], Iterator[Row]]] = {
     "5a": figure_5a, "5b": figure_5b, "5c": figure_5c, "5d": figure_5d, "5e": figure_5e, "5f": figure_5f, "6a": figure_6a,
     "6b": figure_6b, "7": figure_7, "7-variance": figure_7_variance, "8": figure_8, "9": figure_9, "10": figure_10,
     "11": figure_11, "12": figure_12, "13": figure_13, "belief": belief,
+    "totals-count": totals.count_rounded, "totals-count-exact": totals.count_exact, "totals-avg": totals.avg_rounded,
+    "totals-avg-exact": totals.avg_exact,
 }  # fmt: skip

@@ -57,9 +57,7 @@ def test_a_plain_file_has_one_line_for_all_adversaries_that_need_a_release_folde
     ran = run("attack", "people.csv", "--source", "people.csv", "--quasi", "age,city", "--sensitive", "illness")
     said = [line for line in ran.out.splitlines() if "manifest of a release folder" in line]
     assert len(said) == 1
-    assert said[0].startswith(
-        "Not tried: composition, matrix, minimality, eligibility, matrix-learned, corruption, algorithm."
-    )
+    assert said[0].startswith("Not tried: composition, matrix, minimality, eligibility, matrix-learned, algorithm.")
 
 
 def test_each_guess_has_a_sentence_and_no_paragraph_is_empty(run, released):
@@ -73,12 +71,16 @@ def test_each_guess_has_a_sentence_and_no_paragraph_is_empty(run, released):
     ("words", "refusal"),
     [
         (("--as", "skewness", "--t", "1", "--bandwidth", "2"), "--bandwidth, --t are for --as background."),
-        (("--lambda", "1"), "--external, --corrupted, --victim, --lambda and --rho1 are for --as corruption."),
+        (
+            ("--lambda", "1"),
+            "--external, --corrupted, --victim, --lambda, --rho1 and --predicate are for --as corruption.",
+        ),
+        (("--as", "skewness", "--prior", "x"), "--prior is for --as background and --as corruption."),
         (("--as", "skewness", "--others", "x"), "--others is for --as singling-out and --as inference."),
         (("--as", "skewness", "--force-join"), "--with and --force-join are for --as composition."),
         (
             ("--as", "skewness", "--rho1", "1", "--others", "x"),
-            "--external, --corrupted, --victim, --lambda and --rho1",
+            "--external, --corrupted, --victim, --lambda, --rho1 and --predicate",
         ),
         (("--bandwidth", "1", "--bandwidth", "2"), "--bandwidth is given twice for all columns."),
         (("--bandwidth", "a=1", "--bandwidth", "2", "--bandwidth", "a=3"), "--bandwidth is given twice for 'a'."),

@@ -25,8 +25,8 @@ KINDS_HEAD = """
 
 *works*: it applies. *refused*: it does not, and the sentence of that number, below the table, says why. The same table
 with every other feature is [what works with what](contract.md). Tables that another tool made are read as generalized
-ones; attacks that read a manifest (`corruption`, `eligibility`, `matrix`, `matrix-learned`, `algorithm`)
-need a release folder.
+ones, by `corruption` as a sample where rows are lacking; attacks that read a manifest (`eligibility`, `matrix`,
+`matrix-learned`, `algorithm`) need a release folder.
 """
 OPTIONS_HEAD = """
 ## What they may be told

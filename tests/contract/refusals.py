@@ -130,7 +130,7 @@ REFUSED = [
         "This attack knows the matrix that values were redrawn by; this release has none.",
     ),
     Rule(
-        ("attack corruption", "value_counts"),
+        ("value_counts",),
         "transformed releases",
         transformed,
         "In a transformed release values are generalized and mixed with fakes: how many people hold each is not published.",

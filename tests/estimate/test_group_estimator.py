@@ -11,7 +11,7 @@ from tests.support import repeated_releases
 KINDS = {
     "anatomized": ([rt.ProbabilisticLDiversity(2)], rt.Anatomy()),
     "transformed": ([rt.PPrivacy("uniform")], rt.Distribution()),
-    "transformed with fakes": ([rt.PPrivacy("source")], rt.Distribution(fakes=0.5)),
+    "transformed with fakes": ([rt.PPrivacy("uniform")], rt.Distribution(fakes=0.5)),
 }
 CONDITIONS = (
     "pay >= 20",

@@ -53,7 +53,7 @@ LAYERS = {
     "evaluation": "data job",
     "loss_limit": "job labels",  # loss_at_most of a job
     # An adversary knows the method.
-    "attacks": "data estimate format kernels labels ledger methods models recipe registry release release.release",
+    "attacks": "data estimate format kernels labels ledger methods models query recipe registry release release.release",
     "preconditions": "data job methods models registry",
     "composition_check": "attacks job ledger release.release",  # joins a release with earlier ones before it is committed
     "job_table": "data engines job preconditions registry",  # a job's table, read and counted by an engine
@@ -67,7 +67,7 @@ LAYERS = {
     "calibrate": "attacks methods",
     "loss_explanation": "data job labels models registry",
     "skyline_trials": "data evaluation job loss_explanation models recipe",
-    "bound_widths": "data evaluation job loss_explanation methods models recipe registry",
+    "bound_widths": "data estimate evaluation job loss_explanation methods models recipe registry",
     "withholding_costs": "data engines job",
     "check": "bound_widths data engines evaluation job job_table ledger loss_explanation loss_limit methods models planning preconditions "
     "recipe registry skyline_trials withholding_costs",

@@ -6,8 +6,9 @@ A tree is a list of nodes, each (first leaf, last leaf, weight, parent), the roo
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
-from itertools import combinations, combinations_with_replacement, product
+from itertools import combinations, combinations_with_replacement, permutations, product
 from math import lcm
 
 Node = tuple[int, int, int, "int | None"]
@@ -137,3 +138,37 @@ def posterior(published: Counter, rows: int, p: list[Fraction], run) -> list[Fra
             for value in values:
                 held[value] += chance / rows
     return [share / whole for share in held]
+
+
+def possible_groups(rows: int, entries: list[tuple[int, int]]) -> set[tuple[int, ...]]:
+    """The values of a group's rows, one after another: every choice of entries, of values in them, and of who has which."""
+    found = set()
+    for chosen in permutations(entries, rows):
+        found.update(product(*(range(first, last + 1) for first, last in chosen)))
+    return found
+
+
+def possible_tables(
+    groups: list[tuple[int, list[tuple[int, int]]]],
+    blocks: list[int],
+    targets: list[list[Fraction]],
+    distance: Fraction,
+) -> Iterator[tuple[tuple[int, ...], ...]]:
+    """Every table behind groups (rows, entries) in which each block's values are within a total variation of its target."""
+    for table in product(*(possible_groups(rows, entries) for rows, entries in groups)):
+        for block, target in enumerate(targets):
+            values = [value for number, group in enumerate(table) if blocks[number] == block for value in group]
+            shares = [Fraction(values.count(place), len(values)) for place in range(len(target))] if values else target
+            if sum((abs(p - q) for p, q in zip(shares, target, strict=True)), Fraction(0)) / 2 > distance:
+                break
+        else:
+            yield table
+
+
+def reached(tables: Iterable[tuple[tuple[int, ...], ...]], selected: list[int], answer) -> tuple[int, int]:
+    """The least and greatest answer about the first `selected` rows of each group, over tables."""
+    answers = {
+        answer([value for group, number in zip(table, selected, strict=True) for value in group[:number]])
+        for table in tables
+    }
+    return min(answers), max(answers)

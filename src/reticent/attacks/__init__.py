@@ -170,6 +170,8 @@ def run_attack(
         if "people" not in shared:
             shared["people"] = observe_plain_table(table, source, missing=missing, **roles)
         people = shared["people"]
+        if ATTACKS[name].reads_people:
+            return _add_person_counts(function(people, None, **options), people)
         options = {**options, **_observe_others(release, people, options.get("others"), source, missing, roles, naming)}
         return _add_person_counts(_run_with_control(name, people, options, control), people)
     _require_no_roles(roles)
@@ -265,7 +267,8 @@ def _require_no_roles(roles: Mapping[str, Any]) -> None:
 
 def _require_plain_table_attack(table: Any, name: str) -> Any:
     """Require that an attack on another tool's table needs no manifest."""
-    if not ATTACKS[name].needs_source or ATTACKS[name].reads_people:
+    row = ATTACKS[name]
+    if not row.needs_source or (row.reads_people and not row.reads_plain_tables):
         raise RequestError(
             "A plain table lacks what this adversary reads: the manifest of a release folder, which says how rows were "
             "withheld or drawn.",

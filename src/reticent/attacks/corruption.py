@@ -31,12 +31,16 @@ this is so for people who have a value of which the sample shows as many as peop
 whole tables or group by group.  Redrawn values are no counts, but the manifest of a perturbed release has the overall
 distribution, which is: its promise is about an adversary who knows that distribution and nobody else's value.  Lemma 1,
 without any corruption: the values of a group with u different ones, less the l - 2 that (c,l)-diversity lets an
-adversary rule out, make a predicate with the prior (u - l + 2) / (|U| - l + 2) that is certain afterwards.
+adversary rule out, make a predicate with the prior (u - l + 2) / (|U| - l + 2) that is certain afterwards.  Of a
+transformed release a node is left over (`remaining_values.py`), and of a plain table labels and values.
+
+With a predicate or a prior of one's own (`stated_belief.py`) the beliefs are those that are stated, and so are the bounds
+beside them: lambda is then the greatest probability of a value, and rho1 that of the predicate.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -44,14 +48,24 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from reticent.attacks.remaining_values import find_unmasked_by_groups, find_unmasked_by_nodes
 from reticent.attacks.scoring import AttackOutcome, compute_wilson_interval
+from reticent.attacks.stated_belief import (
+    Confidence,
+    StatedBelief,
+    confide,
+    find_worst_prior,
+    read_predicate,
+    read_prior,
+)
+from reticent.attacks.target import AttackTarget
 from reticent.data.cells import Cells
 from reticent.data.columns import Role
 from reticent.data.csv import suggest_column
 from reticent.data.parsing import parse_texts
 from reticent.data.source import Source, collect_frame, scan_source
 from reticent.errors import BundleDamaged, RequestError, pluralize, quote_list
-from reticent.format.manifest import Manifest, find_domain_declaration
+from reticent.format.manifest import ColumnEntry, Manifest, find_domain_declaration
 from reticent.labels.crucial_tuple import find_crucial_rows, read_column
 from reticent.models import corruption_guarantees as bounds
 from reticent.models.corruption_guarantees import validate_skew
@@ -227,26 +241,39 @@ class UnmaskedPeople:
     baseline: float
     rarest: float
     facts: dict[str, Any] = field(default_factory=dict)
+    values: frozenset[str | None] = frozenset()  # that unmasked people have
 
 
 def find_unmasked_people(release: Any, people: pl.DataFrame) -> UnmaskedPeople:
     if len(release.manifest.find_columns_with_role("sensitive")) != 1:
         raise RequestError("An attack needs a release with one sensitive column.")
+    if "tree" in release.manifest.own:
+        true_counts, unmasked_counts, facts = find_unmasked_by_nodes(release, people)
+        return _make_unmasked_people(true_counts, unmasked_counts, facts)
     column = release.manifest.sensitive.name
     is_perturbed = "matrix" in release.manifest.own
     published_counts = (
         _read_manifest_counts(release.manifest) if is_perturbed else _to_value_counts(release.value_counts(column))
     )
     true_counts = _to_value_counts(people.group_by(pl.col(column).alias("value")).len("count"))
-    values = sorted(true_counts, key=str)
-    true_numbers = np.array([true_counts[value] for value in values])
-    published = np.array([published_counts.get(value, 0) for value in values])
-    is_unmasked = are_unmasked(published, true_numbers)
-    hits = int(true_numbers[is_unmasked].sum())
-    total = int(true_numbers.sum())
-    rarest = float(true_numbers[is_unmasked].min() / total) if hits else 0.0
-    facts = {} if is_perturbed else _apply_lemma1(release, people, len(values))
-    return UnmaskedPeople(total, hits, float(true_numbers.max() / total), rarest, facts)
+    unmasked_counts = {
+        value: count
+        for value, count in true_counts.items()
+        if are_unmasked(np.array([published_counts.get(value, 0)]), np.array([count])).any()
+    }
+    facts = {} if is_perturbed else _apply_lemma1(release, people, len(true_counts))
+    return _make_unmasked_people(true_counts, unmasked_counts, facts)
+
+
+def _make_unmasked_people(
+    true_counts: Mapping[str | None, int], unmasked_counts: Mapping[str | None, int], facts: dict[str, Any]
+) -> UnmaskedPeople:
+    """Make the outcome from how many people have each value, and how many of them are unmasked."""
+    total = sum(true_counts.values())
+    hits = sum(unmasked_counts.values())
+    rarest = min((true_counts[value] for value, count in unmasked_counts.items() if count), default=0) / total
+    values = frozenset(value for value, count in unmasked_counts.items() if count)
+    return UnmaskedPeople(total, hits, max(true_counts.values()) / total, rarest, facts, values)
 
 
 def are_unmasked(published: np.ndarray, true_counts: np.ndarray) -> np.ndarray:
@@ -283,17 +310,33 @@ def attack_by_corruption(
     external: Any = None,
     corrupted: Any = None,
     victim: str | None = None,
-    lambda_: Any = "0.1",
-    rho1: Any = "0.2",
+    lambda_: Any = None,
+    rho1: Any = None,
+    predicate: str | None = None,
+    prior: Any = None,
     missing: tuple[str, ...] = (),
 ) -> CorruptionOutcome:
     """Attack as an adversary with the external list (default: the source) and the values of `corrupted` people on it.
 
-    Where no corrupted people are passed, everyone but the victim is corrupted: the worst there is.
+    Where no corrupted people are passed, everyone but the victim is corrupted: the worst there is. `predicate` is a
+    condition on the sensitive column, `prior` what is believed of values beforehand; without them the worst ones are taken
+    for an adversary who believes in a value with at most `lambda_` (0.1) and in a condition with at most `rho1` (0.2).
     """
-    adversary = CorruptionAdversary(validate_skew(lambda_, "the attack"), parse_fraction(rho1, "rho1"))
+    if prior is not None and (lambda_ is not None or rho1 is not None):
+        raise RequestError(
+            "A prior of one's own says how much is believed beforehand; lambda and rho1 are not taken beside it.",
+            attempt="--prior FILE alone, or --lambda and --rho1 without it.",
+        )
+    adversary = CorruptionAdversary(
+        validate_skew("0.1" if lambda_ is None else lambda_, "the attack"),
+        parse_fraction("0.2" if rho1 is None else rho1, "rho1"),
+    )
     if not 0 <= adversary.rho1 < 1:
         raise RequestError("rho1 must be a probability below 1.", attempt="--rho1 0.2.")
+    stated = StatedOptions(predicate, prior)
+    if isinstance(release, AttackTarget):
+        _require_nobody_named(external, corrupted, victim, "a plain table")
+        return _attack_plain_table(release, adversary, stated)
     if source is None:
         raise RequestError(
             "The attack 'corruption' needs the data that the release was made from: its targets.",
@@ -302,10 +345,33 @@ def attack_by_corruption(
     people = read_people(source, missing)
     require_columns(people, [column.name for column in release.columns], "source")
     if "p" not in release.manifest.own:  # not one perturbed tuple of each group: its values are people's
-        return _attack_unmasked(release, people, adversary)
+        return _attack_unmasked(release, people, adversary, stated)
     external_people = None if external is None else read_people(external, missing)
     corrupted_people = None if corrupted is None else read_people(corrupted, missing)
-    return _attack_sampled(SampledTarget(release, people, external_people, corrupted_people, victim), adversary)
+    sampled = SampledTarget(release, people, external_people, corrupted_people, victim)
+    if prior is not None:  # whose skew is its own
+        adversary = replace(adversary, lambda_=max(adversary.lambda_, Fraction(1, len(sampled.domain))))
+    outcome = _attack_sampled(sampled, adversary)
+    return outcome if stated.is_empty else _confide_in_sampled(sampled, stated, adversary, outcome)
+
+
+@dataclass(frozen=True, eq=False)
+class StatedOptions:
+    """A predicate and a prior as options have them."""
+
+    predicate: str | None
+    prior: Any
+
+    @property
+    def is_empty(self) -> bool:
+        return self.predicate is None and self.prior is None
+
+    def read(self, people: pl.DataFrame, column: ColumnEntry, domain: Sequence[str]) -> StatedBelief:
+        """Read them for these people."""
+        belief = StatedBelief(None) if self.prior is None else read_prior(self.prior, people, column.name, domain)
+        if self.predicate is None:
+            return belief
+        return replace(belief, predicate=read_predicate(self.predicate, column, domain))
 
 
 class SampledTarget:
@@ -455,12 +521,40 @@ def _apply_lemma1(release: Any, people: pl.DataFrame, values: int) -> dict[str, 
     return {"predicate_prior": float(prior), "predicate_posterior": 1.0}
 
 
-def _attack_unmasked(release: Any, people: pl.DataFrame, adversary: CorruptionAdversary) -> CorruptionOutcome:
+def _attack_unmasked(
+    release: Any, people: pl.DataFrame, adversary: CorruptionAdversary, stated: StatedOptions
+) -> CorruptionOutcome:
     unmasked = find_unmasked_people(release, people)
+    belief = None
+    domain: list[str] = []
+    if not stated.is_empty:
+        column = release.manifest.sensitive
+        domain = [text for text in people[column.name].cast(pl.String).unique().sort().to_list() if text is not None]
+        belief = stated.read(people, column, domain)
+        if belief.prior_of_person is not None:
+            raise RequestError(
+                "A prior of each person is for sampled releases.",
+                why="Of a release that shows values, who is unmasked is certain whatever was believed.",
+                attempt="one prior for everybody: columns value and probability.",
+            )
+    return _make_unmasked_outcome(unmasked, adversary, belief, domain)
+
+
+def _make_unmasked_outcome(
+    unmasked: UnmaskedPeople, adversary: CorruptionAdversary, belief: StatedBelief | None, domain: Sequence[str]
+) -> CorruptionOutcome:
+    """Make the outcome of lemma 2: of who is unmasked, what is true is certain, however little was believed before."""
     targets = unmasked.targets
     hits = unmasked.unmasked
     low, high = compute_wilson_interval(hits, targets)
     certain = 1.0 if hits else float(adversary.rho1)
+    growth = 1 - unmasked.rarest if hits else 0.0
+    facts = dict(unmasked.facts)
+    if belief is not None:
+        confidence = _find_unmasked_confidence(belief, adversary, [text in unmasked.values for text in domain])
+        certain = float(confidence.posterior)
+        growth = float(confidence.growth)
+        facts |= _describe_confidence(belief, confidence)
     return CorruptionOutcome(
         "corruption",
         targets,
@@ -472,14 +566,159 @@ def _attack_unmasked(release: Any, people: pl.DataFrame, adversary: CorruptionAd
         None,
         np.zeros(0),
         np.zeros(0),
-        1 - unmasked.rarest if hits else 0.0,
+        growth,
         None,
         None,
         None,
         None,
         None,
-        unmasked.facts,
+        facts,
     )
+
+
+def _find_unmasked_confidence(
+    belief: StatedBelief, adversary: CorruptionAdversary, is_unmasked: Sequence[bool]
+) -> Confidence:
+    """Find what is believed least beforehand and is certain afterwards, of the people who are unmasked.
+
+    A predicate is certain if somebody with a value that meets it is unmasked; without one, their value is.
+    """
+    predicate = belief.predicate
+    priors = belief.priors or (None,)
+    confidences = []
+    for prior in priors:
+        for value in np.flatnonzero(is_unmasked).tolist():
+            if predicate is not None and not predicate[value]:
+                continue
+            if prior is None:
+                before = adversary.rho1
+                skew = adversary.lambda_
+            else:
+                chosen = [value] if predicate is None else np.flatnonzero(predicate).tolist()
+                before = sum((prior[place] for place in chosen), Fraction(0))
+                skew = max(prior)
+            confidences.append(Confidence(before, Fraction(1), skew))
+    return min(
+        confidences,
+        key=lambda confidence: confidence.prior,
+        default=Confidence(adversary.rho1, adversary.rho1, adversary.lambda_),
+    )
+
+
+def _attack_plain_table(
+    target: AttackTarget, adversary: CorruptionAdversary, stated: StatedOptions
+) -> CorruptionOutcome:
+    """Attack a table that another tool made: complete, or a random sample of one (the end of section III)."""
+    if not stated.is_empty:
+        raise RequestError(
+            "A predicate and a prior are read by the domain of a release, and a plain table states none.",
+            attempt="leaving --predicate and --prior out, or a folder that `reticent publish` made.",
+        )
+    true_counts, unmasked_counts = find_unmasked_by_groups(target)
+    facts: dict[str, Any] = {"published_rows": int(target.counts.sum())}
+    return _make_unmasked_outcome(_make_unmasked_people(true_counts, unmasked_counts, facts), adversary, None, [])
+
+
+def _require_nobody_named(external: Any, corrupted: Any, victim: str | None, subject: str) -> None:
+    """Refuse lists of people where the adversary knows everyone but the victim."""
+    named = [
+        word
+        for word, given in (("--external", external), ("--corrupted", corrupted), ("--victim", victim))
+        if given is not None
+    ]
+    if named:
+        raise RequestError(
+            f"{' and '.join(named)} {'is' if len(named) == 1 else 'are'} for sampled releases; of {subject} everyone but the "
+            "victim is taken to be corrupted, each person in turn.",
+            attempt="leaving them out.",
+        )
+
+
+def _confide_in_sampled(
+    sampled: SampledTarget, stated: StatedOptions, adversary: CorruptionAdversary, outcome: CorruptionOutcome
+) -> CorruptionOutcome:
+    """Compute what an adversary with a predicate or a prior of their own believes of the worst victim, beside its bounds."""
+    listed = sampled.people if sampled.external is None else sampled.external
+    belief = stated.read(listed, sampled.sensitive, sampled.domain)
+    situations = _list_victim_lifts(sampled, belief)
+    domain = len(sampled.domain)
+    worst: Confidence | None = None
+    growth = Fraction(0)
+    for prior_number, lifts in situations:
+        if belief.priors:
+            prior: PriorBelief | None = belief.priors[prior_number]
+        else:
+            assert belief.predicate is not None
+            prior = find_worst_prior(domain, lifts, belief.predicate, adversary.lambda_, adversary.rho1)
+        assert prior is not None
+        confidence = confide(prior, lifts, belief.predicate)
+        growth = max(growth, confidence.growth)
+        if worst is None or confidence.posterior > worst.posterior:
+            worst = confidence
+    assert worst is not None
+    facts = {**(outcome.facts or {}), **_describe_confidence(belief, worst)}
+    believing = CorruptionAdversary(worst.skew, worst.prior)
+    outcome = replace(
+        outcome,
+        worst_posterior=float(worst.posterior),
+        worst_growth=float(growth),
+        promised=_find_promised_rho2(sampled.release, believing),
+        facts=facts,
+    )
+    if not 0 < worst.prior < 1 or worst.skew == 1:  # what is certain beforehand stays so
+        return replace(outcome, bound=None, bound_theorem2=None, growth_bound=None, growth_bound_theorem3=None, h=None)
+    setting = bounds.CorruptionSetting(sampled.p, sampled.counted_on, domain, worst.skew)
+    return replace(
+        outcome,
+        bound=float(bounds.round_up(bounds.compute_rho2(setting, worst.prior))),
+        bound_theorem2=float(bounds.round_up(bounds.compute_rho2_theorem2(setting, worst.prior))),
+        growth_bound=float(bounds.find_least_bound(lambda x: bounds.delta_holds(setting, x))),
+        growth_bound_theorem3=float(bounds.find_least_bound(lambda x: bounds.theorem3_holds(setting, x))),
+        h=None,
+    )
+
+
+def _list_victim_lifts(sampled: SampledTarget, belief: StatedBelief) -> list[tuple[int, dict[int, Fraction]]]:
+    """List the different situations of victims: the number of the victim's prior, and the lift of each lifted value.
+
+    The one tuple of a group shows y, and lifts y alone: with S what the others contribute, by p / (u + S).
+    """
+    owner = sampled.find_crucial_rows(sampled.people, "source")
+    true_codes = sampled.codes(sampled.people[sampled.sensitive.name])
+    has_partial_knowledge = sampled.external is not None or sampled.corrupted is not None or sampled.victim is not None
+    victims, groups = (
+        _corrupt_some(sampled) if has_partial_knowledge else _corrupt_everyone_else(sampled, owner, true_codes)
+    )[:2]
+    prior_number = np.zeros(len(groups), np.int64)
+    if belief.prior_of_person is not None:
+        if sampled.victim is not None:
+            listed = sampled.people if sampled.external is None else sampled.external
+            prior_number[:] = belief.prior_of_person[find_victim(listed, sampled.victim)]
+        elif has_partial_knowledge:
+            raise RequestError(
+                "A prior of each person needs to know who the victim is.",
+                attempt="--victim COLUMN=VALUE, or neither --external nor --corrupted: then each person is the victim in turn.",
+            )
+        else:
+            prior_number = belief.prior_of_person
+    domain = len(sampled.domain)
+    redrawn = (1 - sampled.p) / domain
+    situations = np.unique(
+        np.column_stack([prior_number, sampled.y[groups], victims.size, victims.corrupted, victims.at_y]), axis=0
+    )
+    listed_lifts = []
+    for number, shown, size, corrupted, at_y in situations.tolist():
+        others = redrawn * corrupted + sampled.p * at_y + Fraction(size - 1 - corrupted, domain)
+        listed_lifts.append((number, {shown: sampled.p / (redrawn + others)}))
+    return listed_lifts
+
+
+def _describe_confidence(belief: StatedBelief, confidence: Confidence) -> dict[str, Any]:
+    return {
+        "predicate_values": None if belief.predicate is None else int(belief.predicate.sum()),
+        "predicate_prior": float(confidence.prior),
+        "predicate_posterior": float(confidence.posterior),
+    }
 
 
 def _attack_sampled(sampled: SampledTarget, adversary: CorruptionAdversary) -> CorruptionOutcome:

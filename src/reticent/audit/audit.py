@@ -27,6 +27,7 @@ from reticent.audit.kind import (
     list_third_party_notes,
 )
 from reticent.audit.manifest_checks import find_disagreements, require_described_columns
+from reticent.audit.measure.p_privacy import read_target_files
 from reticent.audit.person_counts import compute_source_entropy, count_population
 from reticent.audit.provenance import Provenance, check_page, identify_folder, trace_provenance
 from reticent.audit.result import Audit, Verdict, judge_promise
@@ -57,7 +58,8 @@ class AuditContext:
     """What `publish` hands to the audit beside the files: a population, the source as it was counted, and true values.
 
     `source` holds distinct rows with how many `times` each occurs; `published` counts, for a sensitive column, the
-    published people who have each value. `naming` are the columns of a source that name the person of a row.
+    published people who have each value. `naming` are the columns of a source that name the person of a row; `promises`
+    those of the job, which name files that a manifest does not hold.
     """
 
     population: Any = None
@@ -65,6 +67,7 @@ class AuditContext:
     times: np.ndarray | None = None
     published: Callable[[str], Mapping[str, int]] | None = None
     naming: Sequence[str] = ()
+    promises: Sequence[Any] = ()
 
 
 @validate_arguments(
@@ -118,7 +121,11 @@ def audit(
     if source is not None:
         rows, reading_options = _read_source_rows(release, source, job, missing)
     naming = () if rows is None else find_person_columns(release, None if job is None else job.columns)
-    context = AuditContext(_read_population(release, population, job, missing), naming=naming)
+    context = AuditContext(
+        _read_population(release, population, job, missing),
+        naming=naming,
+        promises=() if job is None else tuple(job.promises),
+    )
     result = _audit_subject(infer_withheld_rows(subject, rows), rows, context, missing)
     if rows is not None and is_made_without_known_people(release):
         note = "The source was read without the people whom the ledger knew when it was published (--only-new)."
@@ -336,6 +343,7 @@ def _collect_evidence(recount: RecomputedRelease, people: np.ndarray | None, con
         source=source_rows,
         sampling=recount.sampling,
         targeted=recount.targeted,
+        target_files=read_target_files(context.promises) if recount.targeted is not None else {},
     )
 
 

@@ -15,7 +15,7 @@ method or a recipe.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from math import prod
@@ -411,6 +411,7 @@ class Evidence:
     source: SourceRows | None = None
     sampling: SamplingParameters | None = None
     targeted: TargetedGroups | None = None
+    target_files: Mapping[str, Mapping[str, Fraction]] = field(default_factory=dict)  # weights, by the file's name
 
     def column(self, name: str | None) -> SensitiveColumn:
         """Return the column of a promise: the one it names, else the only one or the combination of all."""

@@ -457,29 +457,51 @@ def _compare_targets(
 ) -> tuple[SourceFinding, ...]:
     """Where each group's own distribution is the target, measure how far the published target is from it.
 
-    Subgroups have the target of the group that they are cut from, and are taken together.
+    Subgroups have the target of the group that they are cut from, and are taken together. A promise may name targets
+    by group: of these, the groups whose target is their own are compared.
     """
     promised: Mapping[str, Any] = next((p.parameters for p in recount.subject.promises if p.name == "p-privacy"), {})
-    if promised.get("target") != "group":
-        return ()
     group, value, count = people
     by_group = method.get("within", "sa-only") == "sa-only"
-    part = group if by_group else targeted.target[group]
+    part_of_group = _number_own_targets(promised.get("target"), targeted, by_group=by_group)
+    if part_of_group is None:
+        return ()
+    part = part_of_group[group]
     allowed = Fraction(0) if promised.get("exact", False) else parse_parameter(promised.get("distance", "1/20"))
     worst = Fraction(0)
     size = len(targeted.values)
-    for number in np.unique(part).tolist():
+    for number in np.unique(part[part >= 0]).tolist():
         value_counts = (
             np.bincount(value[part == number], weights=count[part == number], minlength=size).astype(np.int64).tolist()
         )
-        shares = targeted.shares[targeted.target[number] if by_group else number]
         rows = sum(value_counts)
-        distance = sum((abs(p - Fraction(h, rows)) for p, h in zip(shares, value_counts, strict=True)), Fraction(0)) / 2
-        worst = max(worst, distance)
+        for target in np.unique(targeted.target[part_of_group == number]).tolist():
+            shares = targeted.shares[target]
+            distance = (
+                sum((abs(p - Fraction(h, rows)) for p, h in zip(shares, value_counts, strict=True)), Fraction(0)) / 2
+            )
+            worst = max(worst, distance)
     sentence = (
         f"every target is within {float(worst):.3g} of its group's own distribution; {float(allowed):.3g} is declared"
     )
     return (SourceFinding("targets", worst <= allowed, {"target_distance": float(worst)}, sentence),)
+
+
+def _number_own_targets(target: Any, targeted: TargetedGroups, *, by_group: bool) -> np.ndarray | None:
+    """Number the parts whose own distribution is their target, for each group; -1 where the target is another.
+
+    None if no group's is.
+    """
+    groups = np.arange(len(targeted.target))
+    if target == "group":
+        return groups if by_group else targeted.target
+    if not isinstance(target, Mapping) or "groups" not in target or targeted.names is None:
+        return None
+    own_names = sorted(name for name, named in target["groups"].items() if named == "group")
+    place = {name: number for number, name in enumerate(own_names)}
+    if not place:
+        return None
+    return np.array([place.get(targeted.names.get(number, ""), -1) for number in groups.tolist()])
 
 
 def _make_mismatch_error(why: str) -> BundleDamaged:

@@ -157,6 +157,8 @@ def require_known_groups(files: Any, schema: Any, manifest: Manifest, groups: in
     names = name_groups(files, schema, manifest)
     if names == {}:
         names = dict.fromkeys(range(groups), "all")
+    if find_group_columns(manifest) is None and manifest.method.parameters.get("within", "sa-only") == "sa-only":
+        names = {number: f"group {number}" for number in range(groups)}
     if names is not None:
         known_names = set(names.values())
     elif find_group_columns(manifest) is None:

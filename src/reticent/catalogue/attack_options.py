@@ -102,6 +102,10 @@ ATTACK_OPTIONS = {
         ),
         "lambda_": AttackOption("number", "the most that is believed of one value beforehand (0.1).", "--lambda", "P"),
         "rho1": AttackOption("number", "the most that is believed of a condition beforehand (0.2).", "--rho1", "P"),
+        "predicate": AttackOption(
+            "text", "a condition on the sensitive column; the worst if left out.", "--predicate", "CONDITION"
+        ),
+        "prior": AttackOption("text", "beliefs of one's own, or `uniform`; the worst if left out.", "--prior", "FILE"),
     },
     "eligibility": {
         "prior": AttackOption("text", "what is believed of withheld rows beforehand."),

@@ -104,6 +104,8 @@ class AttackRow:
     that its success and another's can be compared. `cost`: where all attacks are tried, those of lower cost are tried
     first; how long they take was measured.
 
+    `reads_plain_tables`: it reads a plain table of another tool beside releases, though it reads people.
+
     `options` are what `rt.attack` and the command take for this attack, by the parameter of its function. The command's
     help lists options of a lower `help_place` first. `options_need_name`: the command takes the options only where this
     attack is named (`--as`), not where all are tried. `options_refusal` is the sentence that refuses the options with
@@ -123,6 +125,7 @@ class AttackRow:
     help_place: int = 9
     options_need_name: bool = False
     options_refusal: str = ""
+    reads_plain_tables: bool = False
 
     def select_promises(self, promised: Iterable[str]) -> list[str]:
         """Select the promises among these that are about this adversary."""
@@ -375,6 +378,7 @@ ATTACKS = {
         guesses=False,
         cost=7,
         options=ATTACK_OPTIONS["corruption"],
+        reads_plain_tables=True,
         help_place=3,
         options_need_name=True,
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
-from reticent.catalogue.fields import MAX_COUNT, Field, Relation
+from reticent.catalogue.fields import MAX_COUNT, MAX_NUMBER, Field, Relation
 
 IDENTIFYING = "identifying"
 QUASI = "quasi-identifying"
@@ -337,6 +337,16 @@ RELEASE_FIELDS: Mapping[str, Field] = {
         most=1,
         refusal="release.together must be a belief.",
         attempt="a number above 0 and at most 1, as 0.5.",
+    ),
+    "odds_at_most": Field(
+        "number",
+        "the most by which this release and earlier ones of the same people may multiply the odds of a value together, "
+        "where values are redrawn",
+        unset="not checked",
+        least=1,
+        most=MAX_NUMBER,
+        refusal="release.odds_at_most must be a factor from 1 on.",
+        attempt="odds_at_most = 20.",
     ),
     "part_rows": Field(
         "integer",

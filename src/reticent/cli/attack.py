@@ -178,14 +178,20 @@ def make_command() -> Callable[..., int]:
 
 
 def list_attack_options(places: range = range(10)) -> dict[str, tuple[catalogue.AttackOption, list[str]]]:
-    """List the command's options of attacks by their words, each with the names of the attacks that take it."""
+    """List the command's options of attacks by their words, each with the names of the attacks that take it.
+
+    An option that several attacks take stands at the first of their `places`.
+    """
     listed: dict[str, tuple[catalogue.AttackOption, list[str]]] = {}
     for name, row in sorted(catalogue.ATTACKS.items(), key=lambda item: item[1].help_place):
-        if row.help_place in places:
-            for option in row.options.values():
-                if option.word:
-                    listed.setdefault(option.word, (option, []))[1].append(name)
-    return listed
+        for option in row.options.values():
+            if option.word:
+                listed.setdefault(option.word, (option, []))[1].append(name)
+    return {
+        word: (option, names)
+        for word, (option, names) in listed.items()
+        if catalogue.ATTACKS[names[0]].help_place in places
+    }
 
 
 def collect_attack_options(name: str | None, arguments: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
@@ -202,6 +208,7 @@ def collect_attack_options(name: str | None, arguments: Mapping[str, Any]) -> di
     return {
         attack_name: {key: used[option.word] for key, option in row.options.items() if option.word in used}
         for attack_name, row in catalogue.ATTACKS.items()
+        if attack_name == name or not row.options_need_name
     }
 
 
@@ -390,10 +397,17 @@ def _require_options_taken(name: str | None, used: Mapping[str, Any]) -> None:
         if words_used and not is_taken:
             usual = f"{_join_with_and(words)} {'is' if len(words) == 1 else 'are'} for "
             usual += f"{' and '.join(f'--as {taker}' for taker in takers)}."
-            raise RequestError((row.options_refusal or usual).format(given=", ".join(words_used)))
+            refusal = row.options_refusal if len(takers) == 1 else ""
+            raise RequestError((refusal or usual).format(given=", ".join(words_used)))
 
 
 def _describe_corruption_bounds(outcome: Mapping[str, Any], rho1: str) -> list[str]:
+    if "predicate_values" in outcome:
+        return [
+            f"corruption: what is believed with {outcome['predicate_prior']:.6f} beforehand is believed with "
+            f"{outcome['predicate_posterior']:.6f} afterwards, of the worst victim, and can be with {outcome['bound']:.6f} at most; "
+            f"beliefs grew by {outcome['worst_growth']:.6f}"
+        ]
     lines = [
         f"corruption: no belief of {rho1} can exceed {outcome['bound']:.6f} (theorem 2: {outcome['bound_theorem2']:.6f}); "
         f"beliefs grew by {outcome['worst_growth']:.6f}, at most by {outcome['growth_bound']:.6f}"

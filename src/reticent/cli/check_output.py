@@ -105,7 +105,7 @@ def format_skyline_trials(advice: Mapping[str, Any]) -> list[str]:
 
 def format_bound_widths(advice: Mapping[str, Any]) -> list[str]:
     """Format the widths of guaranteed bounds by variant, the narrowest first, and what is recommended, to be pasted."""
-    head = ("group_by", "within", "target", "fakes", "AVG, SUM", "COUNT", "belief", "")
+    head = ("group_by", "within", "target", "fakes", "arity", "AVG, SUM", "COUNT", "belief", "")
     shown = advice["variants"][:MAX_SHOWN_VARIANTS]
     named = (advice["own"], advice["recommended"], advice["recommended_target"])
     shown += [variant for variant in advice["variants"][MAX_SHOWN_VARIANTS:] if variant in named]
@@ -153,6 +153,7 @@ def _format_width_variant(variant: Mapping[str, Any], advice: Mapping[str, Any])
         variant["within"],
         target,
         format_toml_value(variant["fakes"]),
+        str(variant["arity"]),
         "" if relative is None else f"{relative:.1%}",
         f"{variant['count_width']:.1%}",
         f"{variant['belief']:.3f}",

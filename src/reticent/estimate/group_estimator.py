@@ -34,6 +34,7 @@ from reticent.estimate.independent_rows import (
     estimate_extreme,
     tidy_number,
 )
+from reticent.estimate.known_totals import KnownTotals
 from reticent.estimate.published_rows import (
     MAX_COUNTED_SPAN,
     PlaceIndex,
@@ -227,6 +228,7 @@ class GroupEstimator:
     held: GroupTypeCounts  # group, which of the published values, how many
     many: int
     among: np.ndarray | None = None  # where these are some of the groups of the release: which
+    totals: KnownTotals | None = None  # what is known of all groups together
     merged: dict[bytes, GroupTypeCounts] = field(default_factory=dict)  # `held` as the last question saw it
     selections: dict[bytes, ValueSelection] = field(default_factory=dict)  # of values, by the last question
     views: dict[int, GroupEstimator] = field(default_factory=dict)  # over other rows
@@ -302,6 +304,8 @@ class GroupEstimator:
         row_counts = np.bincount(group, minlength=self.many)
         lower = int(np.maximum(row_counts - selection.others, 0).sum())
         upper = int(np.minimum(row_counts, selection.may).sum())
+        if self.totals is not None:
+            lower, upper = self.totals.narrow_count(row_counts, selection.may, selection.others, wanted)
         expected = np.bincount(selection.kind[group], minlength=len(selection.share)) @ selection.share
         return Answer(clamp_to_bounds(tidy_number(float(expected)), lower, upper), lower, upper)
 

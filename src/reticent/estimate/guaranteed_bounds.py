@@ -7,6 +7,8 @@ where c_g of N_g values lie within the condition whatever they stand for and d_g
 
     COUNT   lower sum of max(0, a_g - (N_g - c_g))    upper sum of min(a_g, d_g)
 
+Where the target is made from the data, totals across groups narrow these bounds (`known_totals.py`).
+
 The estimate is the mean under the groups' targets; for MIN and MAX that of a_g independent draws, kept within the
 bounds.
 
@@ -32,10 +34,11 @@ from reticent.estimate.condition import list_atoms
 from reticent.estimate.group_estimator import GroupEstimator, GroupTypeCounts, ValueChances
 from reticent.estimate.group_matching import UnpublishedRows, join_ends
 from reticent.estimate.independent_rows import UncertainRows, answer_aggregate, clamp_to_bounds, round_to_double
+from reticent.estimate.known_totals import DomainNumbers, KnownTotals, PublishedNodes
 from reticent.estimate.question import BoundQuestion
 from reticent.format.data_files import Tables
 from reticent.format.manifest import Manifest
-from reticent.format.schema_checks import MisshapenValue
+from reticent.format.schema_checks import MisshapenValue, parse_fraction
 
 MAX_TREE_DEPTH = 256  # nodes above one another: their weights multiply
 MAX_TOTAL_DEPTH = 1 << 24  # the depths of all nodes together
@@ -123,6 +126,29 @@ def look_up_bounds(bounds: pl.DataFrame, group: np.ndarray, selected_counts: np.
     looked_up["sum_lower"] = looked_up["sum_lower"] - shortfall * looked_up["max_lower"]
     looked_up["sum_upper"] = looked_up["sum_upper"] - shortfall * looked_up["min_upper"]
     return looked_up
+
+
+def read_known_totals(tables: Tables, manifest: Manifest, annotated: AnnotatedHierarchy) -> KnownTotals | None:
+    """Read the totals across groups that the promise states; None if it states none, or the release is forged."""
+    promise = next((entry.parameters for entry in manifest.promises if entry.name == "p-privacy"), None)
+    if promise is None:
+        return None
+    exact = promise.get("exact", False)
+    distance = Fraction(0) if exact else parse_fraction(promise.get("distance", "1/20"))
+    sensitive = tables["sensitive"]
+    node = find_nodes(annotated, sensitive)
+    group = sensitive[GROUP_COLUMN].to_numpy().astype(np.int64)
+    group_of_row = tables["quasi"][GROUP_COLUMN].to_numpy().astype(np.int64)
+    groups = int(max(group.max(initial=-1), group_of_row.max(initial=-1))) + 1
+    rows = np.bincount(group_of_row, minlength=groups)
+    count = sensitive[COUNT_COLUMN].to_numpy().astype(np.int64)
+    if (node < 0).any() or (np.bincount(group, weights=count, minlength=groups) < rows).any():
+        return None  # forged, and refused where values are matched with rows
+    nodes = PublishedNodes(group, annotated.first[node], annotated.last[node], count)
+    target_of_group = annotated.find_targets(np.arange(groups))
+    return KnownTotals.from_target(
+        promise.get("target", "source"), distance, nodes, rows, target_of_group, annotated.float_probabilities
+    )
 
 
 def mask_wanted_values(annotated: AnnotatedHierarchy, values: tuple[object, ...]) -> np.ndarray:
@@ -231,13 +257,62 @@ def _estimate_aggregate(tables: Tables, manifest: Manifest, question: BoundQuest
         return NO_ANSWER if question.beside is None else answer_aggregate(question.beside, question.aggregate)
     bounds = look_up_bounds(tables["bounds"], group, selected_counts[group])
     numbers = np.array([float(text) for text in annotated.texts])
+    layers = _bound_layers(tables, manifest, annotated, question, selected_counts)
     if question.aggregate in ("sum", "avg"):
         return _bound_sum(
-            bounds, annotated, numbers, group, selected_counts[group], question.aggregate, question.beside
+            bounds, annotated, numbers, group, selected_counts[group], question.aggregate, question.beside, layers
         )
     return _bound_extreme(
-        bounds, annotated, numbers, group, selected_counts[group], question.aggregate, question.beside
+        bounds, annotated, numbers, group, selected_counts[group], question.aggregate, question.beside, layers
     )
+
+
+def _find_known_totals(
+    tables: Tables, manifest: Manifest, annotated: AnnotatedHierarchy, question: BoundQuestion
+) -> KnownTotals | None:
+    """Find the totals across groups that the promise states; None if it states none."""
+    if "totals" not in question.known:
+        question.known["totals"] = read_known_totals(tables, manifest, annotated)
+    totals: KnownTotals | None = question.known["totals"]
+    return totals
+
+
+@dataclass(frozen=True, eq=False)
+class _BoundLayers:
+    """For each number of the domain: how many of the selected rows hold at least it, at least and at most."""
+
+    numbers: DomainNumbers
+    lower: np.ndarray
+    upper: np.ndarray
+
+    def bound_extreme(self, aggregate: str) -> tuple[int, int]:
+        """Return the places of the domain between which MIN or MAX lies.
+
+        MAX is at least a number if some selected row surely holds at least it; MIN is if all of them do.
+        """
+        needed = int(self.upper[0]) if aggregate == "min" else 1
+        least, most = (int(np.flatnonzero(side >= needed).max(initial=0)) for side in (self.lower, self.upper))
+        return least, most
+
+
+def _bound_layers(
+    tables: Tables,
+    manifest: Manifest,
+    annotated: AnnotatedHierarchy,
+    question: BoundQuestion,
+    selected_counts: np.ndarray,
+) -> _BoundLayers | None:
+    """Bound the counts of selected rows from each number on, by totals across groups; None if there are none."""
+    totals = _find_known_totals(tables, manifest, annotated, question)
+    if totals is None:
+        return None
+    if "numbers" not in question.known:
+        question.known["numbers"] = DomainNumbers.from_texts(list(annotated.texts))
+    numbers: DomainNumbers | None = question.known["numbers"]
+    selected = np.zeros(len(totals.rows), np.int64)
+    selected[: len(selected_counts)] = selected_counts
+    layers = None if numbers is None else totals.bound_layers(selected)
+    return None if numbers is None or layers is None else _BoundLayers(numbers, *layers)
 
 
 def _estimate_by_matching(
@@ -260,6 +335,7 @@ def _bound_sum(
     selected_counts: np.ndarray,
     aggregate: str,
     withheld_rows: UncertainRows | None,
+    layers: _BoundLayers | None,
 ) -> Answer:
     mean = (annotated.float_probabilities @ numbers)[annotated.find_targets(group)]
     estimate = float(mean @ selected_counts)
@@ -275,6 +351,10 @@ def _bound_sum(
         )
         lower = Fraction(float(bounds["sum_lower"].sum()) - rounding_error)
         upper = Fraction(float(bounds["sum_upper"].sum()) + rounding_error)
+    if layers is not None:
+        lower = max(lower, layers.numbers.add_up_layers(layers.lower))
+        upper = min(upper, layers.numbers.add_up_layers(layers.upper))
+        estimate = min(max(estimate, round_to_double(lower, -1)), round_to_double(upper, 1))
     if aggregate == "sum":
         ends = [round_to_double(lower, -1), round_to_double(upper, 1)]
         if withheld_rows is not None:
@@ -296,15 +376,21 @@ def _bound_extreme(
     selected_counts: np.ndarray,
     aggregate: str,
     withheld_rows: UncertainRows | None,
+    layers: _BoundLayers | None,
 ) -> Answer:
     is_min = aggregate == "min"
     reduce = np.min if is_min else np.max
     lower = reduce(bounds[f"{aggregate}_lower"]).item()
     upper = reduce(bounds[f"{aggregate}_upper"]).item()
+    if layers is not None:
+        least, most = layers.bound_extreme(aggregate)
+        whole = isinstance(lower, int)
+        lower = max(lower, layers.numbers.read_number(least, whole=whole))
+        upper = min(upper, layers.numbers.read_number(most, whole=whole))
     if withheld_rows is not None:
         ends = join_ends(aggregate, (lower, upper), withheld_rows, always=True)
-        whole = bounds["sum_lower"].dtype.kind != "f"
-        lower, upper = (_convert_end(end, whole=whole) for end in ends)
+        is_whole = bounds["sum_lower"].dtype.kind != "f"
+        lower, upper = (_convert_end(end, whole=is_whole) for end in ends)
     shares = annotated.float_probabilities if is_min else annotated.float_probabilities[:, ::-1]
     beyond = np.clip(1 - np.cumsum(shares, axis=1), 0, 1)  # of one draw, past each value
     rows_by_target = np.bincount(annotated.find_targets(group), weights=selected_counts, minlength=len(shares))
@@ -327,7 +413,10 @@ def _make_group_estimator(
     )
     group = tables["quasi"][GROUP_COLUMN].to_numpy().astype(np.int64)
     group_count = int(max(published[0].max(initial=-1), group.max(initial=-1))) + 1
-    return GroupEstimator(question.rows, group, values, annotated.first, annotated.last, published, group_count)
+    totals = _find_known_totals(tables, manifest, annotated, question)
+    return GroupEstimator(
+        question.rows, group, values, annotated.first, annotated.last, published, group_count, totals=totals
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -65,6 +65,7 @@ class Output:
     loss_at_most: Fraction | None = None
     formulas: str = "keep"
     together: Fraction | None = None
+    odds_at_most: Fraction | None = None
     part_rows: int | None = None
 
     if TYPE_CHECKING:  # what may be given; the fields are what is kept
@@ -78,6 +79,7 @@ class Output:
             loss_at_most: Number | None = None,
             formulas: FormulaChoice = "keep",
             together: Number | None = None,
+            odds_at_most: Number | None = None,
             part_rows: int | None = None,
         ) -> None: ...
 

@@ -22,6 +22,7 @@ class PerturbedWriter:
     kind: ClassVar[str] = "perturbed"
     generalizes: ClassVar[bool] = False
     lists_values: ClassVar[bool] = True
+    redraws_values: ClassVar[bool] = True
     several_sensitive: ClassVar[bool] = False
     place: ClassVar[None] = None
 

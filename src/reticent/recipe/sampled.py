@@ -43,6 +43,7 @@ class SampledWriter:
     generalizes: ClassVar[bool] = False  # withholding rows to lose less would depend on who is sensitive
     labelled: ClassVar[bool] = True
     lists_values: ClassVar[bool] = True
+    redraws_values: ClassVar[bool] = True
     several_sensitive: ClassVar[bool] = False
     draws_rows: ClassVar[bool] = False
     hides_presence: ClassVar[bool] = True

@@ -411,7 +411,7 @@ SECTION_7 = Section(
             BUILT,
             NO_CLAIM,
             "The ledger refuses a second release unless it is asked for, and the attack says what both tell together. The "
-            "joint posterior of several perturbed releases is not built.",
+            "joint posterior of several perturbed releases is not computed; their odds are [bounded](corruption.md#a-budget-of-odds).",
             code=("attacks/composition/attack.py:attack_by_composition", "composition_check.py:check_composition"),
             checks=("attacks/test_composition.py:test_counted_beliefs_are_those_of_all_tables_that_fit_the_releases",),
         ),

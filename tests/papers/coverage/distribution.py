@@ -62,8 +62,8 @@ SECTION_3 = Section(
             BUILT,
             NO_CLAIM,
             "A target is the source's, a group's, uniform, from a file, or the nearest that keeps a classic promise. Weights are "
-            "reduced by their greatest common divisor and rounded within a stated distance. Whether a target from a file keeps "
-            "the promise that is meant is not compared by the audit yet.",
+            "reduced by their greatest common divisor and rounded within a stated distance. The audit compares a target with the "
+            "one that the promise names, from a file where the job is at hand, and by group.",
             code=(
                 "methods/distribution/value_domain.py:ValueTree",
                 "methods/distribution/targets.py:compute_target_masses",
@@ -74,6 +74,8 @@ SECTION_3 = Section(
                 "test_a_rounded_target_is_within_its_distance_and_no_value_that_occurs_loses_its_mass",
                 "methods/test_distribution.py:"
                 "test_the_nearest_distribution_keeps_its_promise_and_none_of_many_others_is_nearer",
+                "audit/test_targets.py:test_a_target_s_file_is_compared_where_the_job_is_at_hand",
+                "audit/test_targets.py:test_files_of_groups_are_compared_each_with_its_group",
             ),
         ),
         Item(
@@ -82,7 +84,8 @@ SECTION_3 = Section(
             IN_PART,
             CORRECTED,
             "Nodes of the hierarchy only, as in both algorithms. A generalization by any contiguous subdomain can be better "
-            "([erratum](errata.md#theorem-1-is-about-nodes-of-the-hierarchy)), and no efficient algorithm for it is known to us.",
+            "([erratum](errata.md#theorem-1-is-about-nodes-of-the-hierarchy)), and no efficient algorithm for it is known to us: [why it is not built]"
+            "(methods/distribution.md#the-algorithms-and-departures).",
             checks=("papers/test_distribution.py:test_any_contiguous_subdomain_can_be_better_than_nodes",),
         ),
         Item(
@@ -114,9 +117,21 @@ SECTION_3 = Section(
             "bounds on aggregates, in SQL",
             BUILT,
             HOLDS,
-            "Tight for each group, in Python and in a database. Narrower bounds from totals across groups are not built.",
-            code=("estimate/guaranteed_bounds.py:estimate_with_bounds",),
+            "Tight for each group, in Python and in a database. Narrower bounds from totals across groups, where the target is made "
+            "from the data, are ours: [proven](methods/distribution.md#narrower-bounds-from-totals-across-groups), enumerated, and "
+            "measured on five tables.",
+            code=(
+                "estimate/guaranteed_bounds.py:estimate_with_bounds",
+                "estimate/known_totals.py:KnownTotals",
+            ),
             checks=(
+                "estimate/test_known_totals.py:test_every_possible_table_s_answer_lies_within_the_bounds",
+                "estimate/test_known_totals.py:"
+                "test_a_count_s_bounds_are_reached_by_tables_with_a_possible_number_of_the_values_asked_about",
+                "estimate/test_known_totals.py:test_bounds_by_totals_are_never_wider_than_the_paper_s",
+                "oracle/distribution.py:possible_tables",
+                "studies/distribution/results/totals-count.csv",
+                "studies/distribution/results/totals-avg.csv",
                 "properties/test_distribution.py:test_the_true_answer_lies_within_the_bounds",
                 "properties/test_distribution.py:test_the_bounds_are_tight",
                 "properties/test_distribution.py:test_databases_give_the_same_numbers",
@@ -163,7 +178,10 @@ SECTION_4 = Section(
             "`within` has both, and subgroups along a Hilbert curve, which are ours. `check` measures the widths on the "
             "steward's own table and workload.",
             code=("methods/distribution/analysis_groups.py:divide_groups", "bound_widths.py:measure_bound_widths"),
-            checks=("test_bound_widths.py:test_groupings_targets_rounding_and_fakes_are_all_tried",),
+            checks=(
+                "test_bound_widths.py:test_groupings_targets_rounding_and_fakes_are_all_tried",
+                "test_bound_widths.py:test_hierarchies_of_other_arities_are_tried_for_the_narrowest_variants",
+            ),
         ),
     ),
 )
@@ -301,7 +319,8 @@ SECTION_8 = Section(
             "personalized privacy, other types of data, mining",
             NOT_BUILT,
             NO_CLAIM,
-            "Not started. `within` and targets by group are as far as a steward can vary the promise among people.",
+            "Not started: [why](methods/distribution.md#the-algorithms-and-departures). `within` and targets by group are as far as "
+            "a steward can vary the promise among people.",
         ),
     ),
 )

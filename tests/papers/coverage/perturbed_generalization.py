@@ -7,7 +7,6 @@ from tests.papers.coverage.item import (
     HOLDS,
     IN_PART,
     NO_CLAIM,
-    NOT_BUILT,
     SOMETIMES,
     Item,
     Paper,
@@ -110,11 +109,16 @@ SECTION_III = Section(
         Item(
             "Lemma 2",
             "no generalized table keeps any guarantee against corruption, nor does a sample of one",
-            IN_PART,
+            BUILT,
             HOLDS,
-            "Generalized releases and samples of them fall. Transformed releases are not attacked by corruption yet.",
+            "Generalized releases and samples of them fall, also as plain tables; of a transformed release those who are left with "
+            "one value under the nodes that remain, and everybody where its target is exact.",
             checks=(
                 "attacks/test_corruption.py:test_a_random_sample_of_a_generalized_table_falls_too",
+                "attacks/test_remaining_values.py:"
+                "test_of_a_sample_those_fall_whose_group_shows_their_value_as_often_as_it_has_holders",
+                "attacks/test_remaining_values.py:test_possible_values_are_those_of_tables_with_the_others_as_they_are",
+                "attacks/test_remaining_values.py:test_exact_totals_unmask_everybody",
                 "attacks/test_corruption.py:test_releases_that_show_values_fall_to_corruption",
             ),
         ),
@@ -191,12 +195,13 @@ SECTION_V = Section(
         Item(
             "Definition 4, Equations 5 to 10",
             "background knowledge as a prior of the victim's value, and the posterior",
-            IN_PART,
+            BUILT,
             HOLDS,
-            "The worst prior within lambda is searched for. A predicate and a prior of one's own are not options of the attack "
-            "yet.",
-            code=("attacks/corruption.py:LinkingSituation.posterior",),
+            "The worst prior within lambda is searched for, or a predicate and a prior of one's own are taken, for everybody or "
+            "person by person.",
+            code=("attacks/corruption.py:LinkingSituation.posterior", "attacks/stated_belief.py:confide"),
             checks=(
+                "attacks/test_stated_belief.py:test_a_stated_prior_and_predicate_give_the_posterior_that_is_enumerated",
                 "properties/test_perturbed_generalization.py:test_equations_9_to_19_are_what_enumeration_gives",
                 "oracle/corruption.py:posteriors",
             ),
@@ -337,9 +342,17 @@ SECTION_IX = Section(
         Item(
             "Future work",
             "publishing again after an update; spatial data",
-            NOT_BUILT,
+            IN_PART,
             NO_CLAIM,
-            "A second release is refused unless asked for; the joint posterior of several sampled releases is not built.",
+            "A second release is refused unless asked for. The odds of several multiply by at most the product of theirs, and a "
+            "job's budget of them is added up by the ledger ([proven](corruption.md#a-budget-of-odds)); the joint posterior of "
+            "several sampled releases is not computed, and spatial data is not started.",
+            code=("attacks/composition/release_odds.py:multiply_odds",),
+            checks=(
+                "attacks/test_release_odds.py:"
+                "test_odds_of_two_releases_multiply_by_at_most_the_product_and_some_outcome_reaches_it",
+                "attacks/test_release_odds.py:test_the_ledger_adds_up_the_odds_and_refuses_beyond_the_budget",
+            ),
         ),
     ),
 )

@@ -2,15 +2,17 @@
 
 With m(N) the published values at and below a node, definition 3.2 requires: of what the children of N hold together,
 each child C holds its share w(C) / W(N). Then the target is compared with the one that the promise names, where that
-can be computed: declared curves from the domain alone, the table's own distribution where the source is at hand. The
-distance is exact.
+can be computed: declared curves from the domain alone, the table's own distribution where the source is at hand, a
+file's weights where the job is. The distance is exact. Targets that cannot be compared here are counted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import csv
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from math import exp
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +20,9 @@ import polars as pl
 
 from reticent.audit.groups import Evidence, Judgement, TargetedGroups
 from reticent.audit.measure.counts import compare_ln, parse_parameter
-from reticent.errors import BundleDamaged
+from reticent.errors import BundleDamaged, ReticentError
+from reticent.format.schema_checks import parse_fraction
+from reticent.limits import read_text_file
 
 CHUNK_CELLS = 1 << 22
 NINTH_DIGIT = Fraction(1, 10**9)
@@ -40,6 +44,9 @@ def judge_p_privacy(parameters: Mapping[str, Any], evidence: Evidence, column: s
     achieved: dict[str, Any] = {"alpha": believed, "groups_off_target": broken}
     if distance is not None:
         achieved["distance"] = distance
+    uncompared = _count_uncompared(parameters.get("target", "source"), stated, evidence)
+    if uncompared:
+        achieved["targets_not_compared"] = uncompared
     allowed = _bound_drawing_error(parameters, targeted)
     if not parameters.get("exact", False):
         allowed += parse_parameter(parameters.get("distance", "1/20"))
@@ -101,6 +108,63 @@ def compute_declared_masses(target: Mapping[str, Any], values: Sequence[str]) ->
     std = float(parse_parameter(declared["std"]))
     density = [exp(-(((float(text) - mean) / std) ** 2) / 2) for text in values]
     return [Fraction(max(height, max(density) * 1e-9)) for height in density]
+
+
+def read_target_files(promises: Iterable[Any]) -> dict[str, dict[str, Fraction]]:
+    """Read the weights in the files that promises of a job name as targets; by the last part of their paths.
+
+    A file that cannot be read, and two of one name that differ, are left out.
+    """
+    weights_by_name: dict[str, dict[str, Fraction]] = {}
+    ambiguous = set()
+    for path in _list_target_files([getattr(promise, "target", None) for promise in promises]):
+        weights = _read_target_file(path)
+        if weights is not None and weights_by_name.setdefault(path.name, weights) != weights:
+            ambiguous.add(path.name)
+    return {name: weights for name, weights in weights_by_name.items() if name not in ambiguous}
+
+
+def _list_target_files(targets: Iterable[Any]) -> Iterator[Path]:
+    for target in targets:
+        if isinstance(target, Mapping):
+            if isinstance(target.get("file"), str | Path):
+                yield Path(target["file"])
+            yield from _list_target_files(target.values())
+
+
+def _read_target_file(path: Path) -> dict[str, Fraction] | None:
+    """Read a value and a weight from each line; None if it is not that."""
+    try:
+        lines = [line for line in read_text_file(path).splitlines() if line.strip()]
+    except (OSError, UnicodeDecodeError, ReticentError):
+        return None
+    for delimiter in (";", ",", "\t", "|"):
+        rows = list(csv.reader(lines, delimiter=delimiter))
+        if any(len(row) != 2 for row in rows):
+            continue
+        weights = [(value.strip(), _parse_weight(weight)) for value, weight in rows]
+        if weights and weights[0][1] is None:
+            weights = weights[1:]
+        if weights and all(weight is not None for _, weight in weights):
+            return {value: weight for value, weight in weights if weight is not None}
+    return None
+
+
+def _parse_weight(text: str) -> Fraction | None:
+    try:
+        return parse_fraction(text.strip())
+    except (ValueError, TypeError, ArithmeticError):
+        return None
+
+
+def _count_uncompared(target: Any, stated: list[tuple[Any, list[Sequence[Fraction]]]], evidence: Evidence) -> int:
+    """Count the targets that a promise names by a file, or by groups whose names are not known, and nothing compares."""
+    if isinstance(target, Mapping) and "groups" in target and not stated:
+        return len(target["groups"])
+    return sum(
+        isinstance(named, Mapping) and "file" in named and Path(str(named["file"])).name not in evidence.target_files
+        for named, _ in stated
+    )
 
 
 def _list_stated_targets(target: Any, targeted: TargetedGroups) -> list[tuple[Any, list[Sequence[Fraction]]]]:
@@ -213,6 +277,9 @@ def _find_wanted_masses(target: Any, evidence: Evidence, column: str) -> list[Fr
         return [Fraction(1)] * len(targeted.values)
     if isinstance(target, Mapping) and set(target) & {"normal", "zipf", "weights"}:
         return compute_declared_masses(target, targeted.values)
+    if isinstance(target, Mapping) and "file" in target:
+        weights = evidence.target_files.get(Path(str(target["file"])).name)
+        return None if weights is None else compute_declared_masses({"weights": weights}, targeted.values)
     return None
 
 
