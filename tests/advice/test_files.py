@@ -7,11 +7,9 @@ import os
 import shutil
 from pathlib import Path
 
-import polars as pl
 import pytest
 
 import reticent as rt
-
 from reticent import memory
 from reticent.data import broken_lines, csv, files
 from reticent.errors import OutOfMemory, SourceError, SourceUnreachable
@@ -37,7 +35,9 @@ def edit(path: str, old: str, new: str, to: str | None = None) -> None:
 @pytest.mark.parametrize(
     "trial",
     [
-        Trial("data/csv.py", "{_MARK_EXAMPLES[name]}", lambda: publish_file(delimiter="::"), lambda: publish_marked(";")),
+        Trial(
+            "data/csv.py", "{_MARK_EXAMPLES[name]}", lambda: publish_file(delimiter="::"), lambda: publish_marked(";")
+        ),
         Trial("data/csv.py", "another quote.", lambda: publish_file(delimiter="'", quote="'"), publish_file),
         Trial(
             "data/csv.py",
@@ -83,7 +83,9 @@ def test_a_broken_line(fault):
     with pytest.raises(SourceError, match="Line 6 "):
         publish_file("broken.csv")
     publish_file("broken.csv", broken="set-aside")
-    edit("broken.csv", fault, "", to="mended.csv") if fault != "\n" else edit("broken.csv", "\n\n", "\n", to="mended.csv")
+    edit("broken.csv", fault, "", to="mended.csv") if fault != "\n" else edit(
+        "broken.csv", "\n\n", "\n", to="mended.csv"
+    )
     publish_file("mended.csv")
 
 
@@ -152,13 +154,13 @@ def test_lines_that_end_with_cr(monkeypatch, most_bytes, line_end):
     monkeypatch.setattr(csv, "MAX_HEADER_BYTES", most_bytes)
     text = Path("people.csv").read_text()
     Path("people.csv").write_bytes(text.replace("\n", "\r").encode())
-    with pytest.raises(SourceError, match="CR alone|100 bytes"):
+    with pytest.raises(SourceError, match=r"CR alone|100 bytes"):
         publish_file()
     Path("people.csv").write_bytes(text.replace("\n", line_end).encode())
     publish_file()
 
 
-@follows("data/csv.py", "the file's encoding, e.g. encoding = \"latin-1\".")
+@follows("data/csv.py", 'the file\'s encoding, e.g. encoding = "latin-1".')
 def test_a_header_of_another_encoding():
     text = Path("people.csv").read_text().replace("city", "größe")
     Path("people.csv").write_bytes(text.encode("latin-1"))
