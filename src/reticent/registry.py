@@ -152,7 +152,10 @@ def check_types(known: Mapping[str, Field], where: str, table: Mapping[str, Any]
         value = table[name]
         types = list_job_types(field)
         if not any(_TYPE_CHECKS[type_name](value) for type_name in types):
-            raise JobError(f"{where}: {name} must be {' or '.join(types)}.", attempt=f"another value for {name}.")
+            allowed_types = " or ".join(types)
+            raise JobError(
+                f"{where}: {name} must be {allowed_types}.", attempt=field.attempt or f"{allowed_types} for {name}."
+            )
         if not isinstance(value, str) or (types == ("a number",) and field.kind != "float"):
             require_moderate_number(value, f"{where}: {name}")
 
