@@ -22,6 +22,7 @@ PARAMETERS = ("attempt", "advice")
 class Advice:
     """One text that is advised, and where it stands: the lines of the call that it is an argument of.
 
+    `in_function` is False where the call is made as the module is imported: its lines are not run when the advice is given.
     A text that is made by a call alone is written as that call, in braces: `{suggest(name, SCHEMES)}`.
     """
 
@@ -29,6 +30,7 @@ class Advice:
     line: int
     last_line: int
     text: str
+    in_function: bool = True
 
     def __str__(self) -> str:
         return f"{self.module}:{self.line} {self.text!r}"
@@ -59,7 +61,11 @@ def list_advice() -> tuple[Advice, ...]:
             for argument in _list_attempts(call, places):
                 texts = dict.fromkeys(_list_texts(argument, scope, tree))
                 last_line = call.end_lineno or call.lineno
-                advice += [Advice(module, call.lineno, last_line, text) for text in texts if text]
+                advice += [
+                    Advice(module, call.lineno, last_line, text, in_function=scope is not tree)
+                    for text in texts
+                    if text
+                ]
     return tuple(advice)
 
 

@@ -11,8 +11,9 @@ import polars as pl
 import pytest
 
 import reticent as rt
+from reticent.data import hierarchy_builders as builders
 from reticent.data.columns import Column, parse_column, parse_columns, require_no_nested
-from reticent.errors import ColumnError, HierarchyError, SourceError
+from reticent.errors import ColumnError, HierarchyError
 from tests.advice.coverage import Trial, follows
 from tests.advice.small_jobs import CITIES, ROWS, make_people, publish, publish_column, publish_file, write_people
 from tests.support.command_line import run as run
@@ -444,7 +445,7 @@ CROSSED_BANDS = [[str(number), "odd" if number % 2 else "even", "*"] for number 
 TRIALS = [
     Trial(
         VALUES,
-        "clipping or removing it.",
+        "a smaller number in the source, or none.",
         lambda: age([float("inf"), *HALVES[1:]]),
         lambda: [age([1e6, *HALVES[1:]]), age([None, *HALVES[1:]])],
     ),
@@ -573,6 +574,24 @@ TRIALS = [
     ),
     Trial(
         CODED,
+        "saving it, looking at it, and giving the file.",
+        lambda: illness(WAGES, hierarchy={"build": "intervals", "width": 500}),
+        lambda: illness(WAGES, hierarchy=save_hierarchy()),
+    ),
+    Trial(
+        CODED,
+        'jointly = false with a promise for each column, or missing = "withhold" for these columns.',
+        lambda: publish_jointly(),
+        lambda: [
+            publish_jointly(missing="withhold"),
+            publish_jointly(
+                jointly=False,
+                promise=[{"model": "distinct-l-diversity", "l": 2, "column": name} for name in ("illness", "wage")],
+            ),
+        ],
+    ),
+    Trial(
+        CODED,
         "one of them.",
         lambda: city(order=list(CITIES), hierarchy=CITY_ROWS),
         lambda: [city(order=list(CITIES)), city(hierarchy=CITY_ROWS)],
@@ -681,6 +700,23 @@ TRIALS = [
     ),
 ]
 HALVES_ALONE = [1000.5 + row * 7 for row in range(ROWS)]
+
+
+def save_hierarchy() -> str:
+    """Build a hierarchy of the wages, and save it."""
+    builders.intervals(WAGES, 500).save("wage.csv")
+    return "wage.csv"
+
+
+def publish_jointly(missing: str = "category", **parts: Any) -> None:
+    """Publish two sensitive columns, one of which has a missing value, with a promise about their combined values."""
+    columns = {
+        "illness": {"role": "sensitive", "missing": missing},
+        "wage": {"role": "sensitive", "type": "categorical"},
+    }
+    rows = make_people(illness=[None, *["flu", "cold", "gout"] * 19, "flu", "cold"], wage=WAGES)
+    together = {"jointly": True, "promise": [{"model": "distinct-l-diversity", "l": 2}]}
+    publish(rows, columns, **{**together, **parts})
 
 
 def forget_gout() -> None:

@@ -96,8 +96,14 @@ REFUSED = "data/database_errors.py"
         Trial(
             REFUSED,
             "the same query in the database's own client, which shows the place.",
-            lambda: ask("SELECT age FRM people WHERE"),
-            lambda: follow_client("SELECT age FRM people WHERE", "WHERE", "SELECT age FROM people"),
+            lambda: ask("SELECT age FRM people WHERE age > 3"),
+            lambda: follow_client("SELECT age FRM people WHERE age > 3", "people", "SELECT age FROM people"),
+        ),
+        Trial(
+            REFUSED,
+            "the same query in the database's own client.",
+            lambda: ask("SELECT age FROM people WHERE"),
+            lambda: follow_client("SELECT age FROM people WHERE", "incomplete", "SELECT age FROM people"),
         ),
         Trial(
             REFUSED,
@@ -154,7 +160,10 @@ def test_a_driver_that_is_not_installed(monkeypatch):
 def test_numbers_that_a_double_does_not_hold():
     with sqlite3.connect("people.db") as connection:
         connection.execute("CREATE TABLE amounts (amount)")
-        connection.executemany("INSERT INTO amounts VALUES (?)", [(2**53 + 1,), (0.5,)])
+        connection.executemany(
+            "INSERT INTO amounts VALUES (?)",
+            [*((2**53 + row,) for row in range(6)), *((row + 0.5,) for row in range(6))],
+        )
     connection.close()
     with pytest.raises(SourceError, match="too many digits"):
         read(SQLITE, "amounts")
