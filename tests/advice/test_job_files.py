@@ -196,6 +196,12 @@ TRIALS = [
     ),
     Trial(
         "limits.py",
+        'a number such as 4, 0.5 or "1/3".',
+        lambda: parse_parts(promise=[{"model": "beta-likeness", "beta": 10**999}]),
+        lambda: [parse_parts(promise=[{"model": "beta-likeness", "beta": beta}]) for beta in (4, 0.5, "1/3")],
+    ),
+    Trial(
+        "limits.py",
         "a shorter text.",
         lambda: parse_parts(about={"title": "x" * (limits.MAX_JOB_TEXT_CHARACTERS + 1)}),
         lambda: parse_parts(about={"title": "Visits"}),
