@@ -75,7 +75,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):
         self.carried_ = tuple(find_columns_with_role(declared, Role.INSENSITIVE))
         self.feature_names_in_ = np.array([name for name in frame.columns if name != self.target], dtype=object)
         self.n_features_in_ = len(self.feature_names_in_)
-        _require_disjoint_groups(self._find_groups(frame), planned, len(frame))
+        _require_disjoint_groups(self._find_fitted_groups(frame, planned), planned, len(frame))
         return self
 
     def transform(self, X: Any) -> Any:
@@ -107,6 +107,19 @@ class Anonymizer(TransformerMixin, BaseEstimator):
 
     def _method(self) -> Any:
         return Mondrian(labels="sets") if self.method is None or self.method == "mondrian" else self.method
+
+    def _find_fitted_groups(self, frame: pl.DataFrame, planned: Plan) -> np.ndarray:
+        """Find the groups of the rows that are fitted; refuse a method whose labels do not say which values they cover."""
+        try:
+            return self._find_groups(frame)
+        except ColumnError as error:
+            if planned.job.method.name == Mondrian.name:
+                raise
+            raise JobError(
+                f"The groups of {planned.job.method.name} cannot be told by their labels.",
+                why="One of its labels does not say which values it stands for.",
+                attempt='method=rt.Mondrian(labels="sets"), or leaving the method out.',
+            ) from error
 
     def _find_groups(self, frame: pl.DataFrame) -> np.ndarray:
         """Find the group whose labels cover each row; -1 if none does, -2 if several do."""
@@ -163,7 +176,7 @@ def _require_seen_values(entry: ColumnEntry, labels: pl.Series, values: pl.Serie
         raise ColumnError(
             f"The column {entry.name!r} has {pluralize(strange, 'value')} not seen when the groups were learned.",
             why="A label for them would be made up.",
-            attempt="fitting on rows that have them, a hierarchy that knows them, or leaving these rows out.",
+            attempt="fitting on rows that have them, or leaving these rows out.",
         )
 
 
@@ -184,10 +197,7 @@ def _read_table(table: Any) -> pl.DataFrame:
         raise RequestError(
             "Columns are known by their names, and an array has none.", attempt="a pandas or Polars frame."
         )
-    scan = open_source(Source(), table)
-    if len(set(scan.names)) < len(scan.names):
-        raise ColumnError("The table has a column name twice.", attempt="renaming one of them.")
-    return collect_frame(scan.rows, "Reading the rows")
+    return collect_frame(open_source(Source(), table).rows, "Reading the rows")
 
 
 def _restore_table_type(result: pl.DataFrame, original: Any) -> Any:
