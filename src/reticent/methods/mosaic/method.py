@@ -8,6 +8,11 @@ check.
 Equal labels coalesce when a release is published, so only promises closed under union are taken, and delta-disclosure
 with absent values ignored, for which coalescing is done here and repaired.
 
+Mondrian's groups are the start where kernels know nothing of a promise.  Elsewhere they are compared with what a search
+found: where they lose less, the search is made again from them (`TilingSearch.improve_strict_tiling`).
+
+Semantic beta-likeness is beta-likeness of families, so the search sees families in place of values (`fold_families`).
+
 `repair_tiling` merges groups that break a promise with their nearest, until every group keeps it: for promises that
 kernels judge only in part, and for delta-disclosure with absent values ignored, where groups that keep the promise can
 break it once equal labels make them one.  One group of all rows keeps every promise that gets here, so this ends.
@@ -19,7 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cache
 from typing import ClassVar
 
 import numpy as np
@@ -31,7 +36,13 @@ from reticent.methods.base import Method, bind_reachable_promises
 from reticent.methods.mondrian import Mondrian
 from reticent.methods.mosaic import segments
 from reticent.methods.mosaic.initial_groups import make_initial_tiling
-from reticent.methods.mosaic.kernel_tables import KernelRule, LossSpace, make_kernel_rule, make_loss_space
+from reticent.methods.mosaic.kernel_tables import (
+    KernelRule,
+    LossSpace,
+    fold_families,
+    make_kernel_rule,
+    make_loss_space,
+)
 from reticent.methods.mosaic.local_search import resolve_tiling
 from reticent.methods.mosaic.tiling import SweepBudget, SweepWatch, Tiling, make_tiling
 from reticent.models.delta_disclosure import DeltaDisclosure
@@ -43,6 +54,7 @@ from reticent.validation import check_parameters, document_parameters
 
 MAX_GROUPS_MERGED_AT_ONCE = 256
 MAX_NEAR_GROUPS = 400
+MAX_COMPARED_CELLS = 50_000  # beyond which k and caps, where Mondrian led nowhere, are not compared with it
 
 
 def repair_tiling(cells: Cells, space: LossSpace, bound: BoundPromises, tiling: Tiling) -> Tiling:
@@ -116,18 +128,78 @@ class Mosaic(Method):
         """Plan the groups; `watch` is called with the loss after every sweep and returns True to have the best so far published."""
         self.refuse(promises)
         sweeps = SweepBudget.from_options(self.effort, watch, self.threads)
-        bound = bind_reachable_promises(cells, promises, self.name)
-        space = make_loss_space(cells, self.weights)
-        rule = make_kernel_rule(cells, promises, bound)
+        bind_reachable_promises(cells, promises, self.name)
+        strict = cache(lambda: _tile_strictly(cells, promises, rng, self.weights))
+        searched_cells, searched_promises = fold_families(cells, promises)
+        bound = searched_promises.bind(searched_cells)
+        rule = make_kernel_rule(searched_cells, searched_promises, bound)
+        search = TilingSearch(searched_cells, make_loss_space(cells, self.weights), rule, bound, sweeps)
+        is_compared = not (rule.exact and rule.least_distinct <= 1) or len(cells) <= MAX_COMPARED_CELLS
+        if is_compared:
+            strict()  # first, so that its time is part of the effort
         draw = rng.stream("mosaic")
-        if rule.exact and not rule.capped:
-            tiling = _tile_by_segments(cells, space, rule, sweeps, draw)
-        else:
-            strict = partial(_tile_strictly, cells, promises, rng)
-            tiling = _tile_by_quotas(cells, space, rule, bound, sweeps, draw, strict)
-        if not (rule.exact and promises.union_closed):
-            tiling = merge_groups_with_equal_labels(cells, space, bound, tiling)
+        tiling = search.coalesce(search.tile(draw, strict))
+        if is_compared:
+            tiling = search.improve_strict_tiling(tiling, strict(), draw)
         return make_recipe(cells, tiling)
+
+
+@dataclass(frozen=True)
+class TilingSearch:
+    """A search for groups of cells that keep the promises bound to them."""
+
+    cells: Cells
+    space: LossSpace
+    rule: KernelRule
+    bound: BoundPromises
+    sweeps: SweepBudget
+
+    def compute_loss(self, tiling: Tiling) -> float:
+        return tiling.loss(self.cells, self.space)
+
+    def tile(self, draw: np.random.Generator, strict: Callable[[], Tiling]) -> Tiling:
+        """Make groups in the way that suits the promises; `strict` makes Mondrian's groups."""
+        if self.rule.exact and not self.rule.capped:
+            return _tile_by_segments(self.cells, self.space, self.rule, self.sweeps, draw)
+        return self.resolve(self._start_with_quotas(strict), draw)
+
+    def resolve(self, start: Tiling, draw: np.random.Generator) -> Tiling:
+        return resolve_tiling(self.cells, self.space, self.rule, self.bound, start, self.sweeps, draw)
+
+    def coalesce(self, tiling: Tiling) -> Tiling:
+        """Merge groups with equal labels, and those that break a promise, where kernels do not rule both out."""
+        if self.rule.exact and self.rule.union_closed:
+            return tiling
+        return merge_groups_with_equal_labels(self.cells, self.space, self.bound, tiling)
+
+    def improve_strict_tiling(self, tiling: Tiling, strict: Tiling, draw: np.random.Generator) -> Tiling:
+        """Return the groups or, where Mondrian's lose less, what a search from those makes of them; never more loss than theirs."""
+        least_loss = self.compute_loss(strict)
+        if self.compute_loss(tiling) <= least_loss:
+            return tiling
+        began_with_them = not self.rule.known
+        if began_with_them or self._must_ignore_values():
+            return strict
+        again = self.coalesce(self.resolve(strict, draw))
+        return again if self.compute_loss(again) <= least_loss else strict
+
+    def _must_ignore_values(self) -> bool:
+        """Whether there is a sensitive column that no group may depend on: for sizes all, for distinct values all but one."""
+        return not self.rule.capped and len(self.cells.sensitive) > (self.rule.column >= 0)
+
+    def _start_with_quotas(self, strict: Callable[[], Tiling]) -> Tiling:
+        """Make the first groups.
+
+        Of a promise that kernels know nothing of, cuts make groups that break it nearly all: Mondrian's are the start.
+        Where they know a part of it, it is the better of both.
+        """
+        if self.rule.knows_nothing:
+            return strict()
+        start = make_initial_tiling(self.cells, self.space, self.rule, self.sweeps, strict)
+        if self.rule.exact:
+            return start
+        start = repair_tiling(self.cells, self.space, self.bound, start)
+        return start if self.rule.known else min(start, strict(), key=self.compute_loss)
 
 
 def _merge_pairs(tiling: Tiling, pairs: np.ndarray) -> Tiling:
@@ -201,24 +273,9 @@ def _tile_by_segments(
     return tiling if np.array_equal(of_cell, np.arange(len(cells))) else _deal_quotas(cells, tiling, of_cell, draw)
 
 
-def _tile_strictly(cells: Cells, promises: Promises, rng: Random) -> Tiling:
-    recipe = Mondrian(cuts="loss").plan(cells, promises, rng)
+def _tile_strictly(cells: Cells, promises: Promises, rng: Random, weights: Mapping[str, object] | None) -> Tiling:
+    recipe = Mondrian(cuts="loss", weights=weights).plan(cells, promises, rng)
     return make_tiling(recipe.cell, recipe.group, recipe.quota)
-
-
-def _tile_by_quotas(
-    cells: Cells,
-    space: LossSpace,
-    rule: KernelRule,
-    bound: BoundPromises,
-    sweeps: SweepBudget,
-    draw: np.random.Generator,
-    strict: Callable[[], Tiling],
-) -> Tiling:
-    start = make_initial_tiling(cells, space, rule, sweeps, strict)
-    if not rule.exact:
-        start = repair_tiling(cells, space, bound, start)
-    return resolve_tiling(cells, space, rule, bound, start, sweeps, draw)
 
 
 def _join_with_each(tiling: Tiling, group: int, others: np.ndarray) -> Tiling:

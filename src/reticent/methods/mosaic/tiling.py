@@ -49,15 +49,16 @@ class SweepProgress:
 SweepWatch = Callable[[SweepProgress], bool | None]
 
 
-@dataclass(frozen=True)
+@dataclass
 class SweepBudget:
-    """A budget of sweeps, or of CPU seconds, that a watcher or Ctrl-C can end early."""
+    """A budget of sweeps, or of CPU seconds, that a watcher or Ctrl-C can end early, for every search that has it."""
 
     most: int
     seconds: float
     watch: SweepWatch | None
     threads: int
     began: float
+    is_ended: bool = False
 
     @classmethod
     def from_options(cls, effort: str | int | float, watch: SweepWatch | None, threads: int | None) -> SweepBudget:
@@ -100,11 +101,14 @@ class SweepBudget:
         seconds_of_kind: dict[Hashable, float] = {}
         unknown = (time.process_time() - self.began) / 2
         try:
-            for number in range(self.most):
+            for number in range(0 if self.is_ended else self.most):
                 spent = time.process_time() - self.began
                 (ahead, cost) = kind()
                 enough = spent + seconds_of_kind.get(ahead, unknown * cost) > SEARCH_TIME_SHARE * self.seconds
-                if enough or (self.watch and self.watch(self.make_progress(number, loss(best), spent))):
+                if enough:
+                    break
+                if self.watch and self.watch(self.make_progress(number, loss(best), spent)):
+                    self.is_ended = True
                     break
                 result = sweep(best, number)
                 if result is None:
@@ -112,7 +116,7 @@ class SweepBudget:
                 best = result
                 seconds_of_kind[ahead] = time.process_time() - self.began - spent
         except KeyboardInterrupt:
-            pass
+            self.is_ended = True
         return best
 
     def run_blocks(self, blocks: np.ndarray, run: Callable[[np.ndarray, int, np.ndarray], Result]) -> list[Result]:
