@@ -23,7 +23,7 @@ The method is ours; see docs/methods/mosaic.md.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import ClassVar
 
@@ -93,6 +93,23 @@ def merge_groups_with_equal_labels(cells: Cells, space: LossSpace, bound: BoundP
 def make_recipe(cells: Cells, tiling: Tiling) -> Recipe:
     group = np.repeat(np.arange(len(tiling)), np.diff(tiling.starts))
     return Recipe(cells, tiling.cell.astype(np.int64), group, tiling.quota.astype(np.int64), len(tiling))
+
+
+def improve_groups(recipe: Recipe, promises: Promises, sweeps: int, draw: np.random.Generator) -> Recipe:
+    """Return groups of another method after so many sweeps of the search, which never raise their loss.
+
+    The groups must keep the promises, and these must be closed under union.  A first Ctrl-C ends the sweeps.
+    """
+    cells, searched_promises = fold_families(recipe.cells, promises)
+    bound = searched_promises.bind(cells)
+    rule = make_kernel_rule(cells, searched_promises, bound)
+    budget = SweepBudget.from_sweeps(sweeps)
+    search = TilingSearch(cells, make_loss_space(cells), rule, bound, budget)
+    start = make_tiling(recipe.cell, recipe.group, recipe.quota)
+    tiling = search.resolve(start, draw)
+    if search.compute_loss(tiling) > search.compute_loss(start):
+        return recipe
+    return replace(make_recipe(recipe.cells, tiling), chosen=recipe.chosen)
 
 
 @document_parameters(METHODS["mosaic"])

@@ -31,6 +31,7 @@ from reticent.workers import run_in_workers
 
 EFFORT_SWEEPS = {"quick": 3, "balanced": 60, "thorough": 300}  # sweeps
 MAX_SEED = 2**31 - 2
+MAX_DEFAULT_THREADS = 8
 SEARCH_TIME_SHARE = 0.95  # of the CPU seconds: what was found is still to be put together
 
 Result = TypeVar("Result")
@@ -62,7 +63,7 @@ class SweepBudget:
 
     @classmethod
     def from_options(cls, effort: str | int | float, watch: SweepWatch | None, threads: int | None) -> SweepBudget:
-        threads = min(os.cpu_count() or 1, 8) if threads is None else integer(threads, "threads")
+        threads = min(os.cpu_count() or 1, MAX_DEFAULT_THREADS) if threads is None else integer(threads, "threads")
         if threads < 1:
             raise JobError("threads must be 1 or more.", attempt="threads = 2, or leaving it out.")
         if isinstance(effort, str):
@@ -77,6 +78,10 @@ class SweepBudget:
                 "effort must be above 0 CPU seconds.", attempt='"quick", "balanced", "thorough" or a number such as 10.'
             )
         return cls(1 << 30, seconds, watch, threads, time.process_time())
+
+    @classmethod
+    def from_sweeps(cls, sweeps: int) -> SweepBudget:
+        return cls(sweeps, float("inf"), None, min(os.cpu_count() or 1, MAX_DEFAULT_THREADS), time.process_time())
 
     def has_time_left(self, share: float) -> bool:
         """Tell whether less than this share of the time has passed."""
