@@ -35,7 +35,7 @@ from reticent.errors import JobError
 from reticent.methods.base import Method, bind_reachable_promises
 from reticent.methods.mondrian import Mondrian
 from reticent.methods.mosaic import segments
-from reticent.methods.mosaic.initial_groups import make_initial_tiling
+from reticent.methods.mosaic.initial_groups import CAPPED_STRATEGY, make_initial_tiling
 from reticent.methods.mosaic.kernel_tables import (
     KernelRule,
     LossSpace,
@@ -44,6 +44,7 @@ from reticent.methods.mosaic.kernel_tables import (
     make_loss_space,
 )
 from reticent.methods.mosaic.local_search import resolve_tiling
+from reticent.methods.mosaic.quota_cuts import LARGE_GROUP_ROWS, cut_top_down
 from reticent.methods.mosaic.tiling import SweepBudget, SweepWatch, Tiling, make_tiling
 from reticent.models.delta_disclosure import DeltaDisclosure
 from reticent.models.promise import BoundPromises, CountCappedPromise, GroupCheckedPromise, Promises
@@ -106,7 +107,7 @@ def improve_groups(recipe: Recipe, promises: Promises, sweeps: int, draw: np.ran
     budget = SweepBudget.from_sweeps(sweeps)
     search = TilingSearch(cells, make_loss_space(cells), rule, bound, budget)
     start = make_tiling(recipe.cell, recipe.group, recipe.quota)
-    tiling = search.resolve(start, draw)
+    tiling = search.resolve(search.cut_large_groups(start), draw)
     if search.compute_loss(tiling) > search.compute_loss(start):
         return recipe
     return replace(make_recipe(recipe.cells, tiling), chosen=recipe.chosen)
@@ -188,6 +189,19 @@ class TilingSearch:
         if self.rule.exact and self.rule.union_closed:
             return tiling
         return merge_groups_with_equal_labels(self.cells, self.space, self.bound, tiling)
+
+    def cut_large_groups(self, tiling: Tiling) -> Tiling:
+        """Cut each large group by itself, where all its parts keep the promises: sweeps leave regions of many rows alone."""
+        sizes = tiling.sizes()
+        parts = tiling.take_groups(np.flatnonzero(sizes < LARGE_GROUP_ROWS))
+        for group in np.flatnonzero(sizes >= LARGE_GROUP_ROWS):
+            whole = tiling.take_groups(np.array([group]))
+            rows = np.zeros(len(self.cells), np.int64)
+            rows[whole.cell] = whole.quota
+            cut = cut_top_down(self.cells, self.space, self.rule, rows, CAPPED_STRATEGY)
+            is_allowed = self.rule.exact or bool(self.bound.allow(cut.groups(self.cells)).all())
+            parts = parts.join_tiling(cut if is_allowed else whole)
+        return parts
 
     def improve_strict_tiling(self, tiling: Tiling, strict: Tiling, draw: np.random.Generator) -> Tiling:
         """Return the groups or, where Mondrian's lose less, what a search from those makes of them; never more loss than theirs."""
