@@ -39,12 +39,6 @@ class RealTable:
     width: float
 
 
-def find_income_family(label: str) -> str:
-    """Return the thousands at which a label such as "12500 to 14999" begins, in steps of 25."""
-    digits = "".join(letter for letter in label.split("_")[-1].split(" ")[0] if letter.isdigit())
-    return f"from {int(digits or 0) // 25_000 * 25}"
-
-
 TABLES = {
     "adult": RealTable(
         "adult.parquet",

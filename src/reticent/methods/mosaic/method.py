@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -304,7 +304,7 @@ def _tile_by_segments(
     return tiling if np.array_equal(of_cell, np.arange(len(cells))) else _deal_quotas(cells, tiling, of_cell, draw)
 
 
-def _tile_strictly(cells: Cells, promises: Promises, rng: Random, weights: Mapping[str, object] | None) -> Tiling:
+def _tile_strictly(cells: Cells, promises: Promises, rng: Random, weights: Mapping[str, Any] | None) -> Tiling:
     recipe = Mondrian(cuts="loss", weights=weights).plan(cells, promises, rng)
     return make_tiling(recipe.cell, recipe.group, recipe.quota)
 
