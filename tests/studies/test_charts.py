@@ -35,9 +35,9 @@ SEEDED = [
 
 
 def test_a_chart_of_seeds_draws_a_band_and_a_line_of_each_method_and_names_it_once():
-    drawn = band_chart(SEEDED, "beta", "cpu", "t", across="beta explained", up="seconds")
+    drawn = band_chart(SEEDED, "beta", "cpu", "t", across="beta explained", up="effort")
     assert drawn.count("<polyline") == drawn.count('fill-opacity="0.18"') == 3
-    assert {">beta explained<", ">seconds<"} <= set(re.findall(r">[^<>]+<", drawn))
+    assert {">beta explained<", ">effort<"} <= set(re.findall(r">[^<>]+<", drawn))
     assert all(drawn.count(f">{name}<") == 1 for name in ("one", "three", "eleven"))
 
 
