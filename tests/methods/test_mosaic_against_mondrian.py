@@ -136,6 +136,17 @@ def test_families_of_semantic_likeness_have_the_caps_of_its_values():
         assert np.array_equal(allowed, folded_promises.bind(folded_cells).allow(folded_groups))
 
 
+def test_families_keep_the_reference_distribution_of_a_whole_table_where_cells_are_a_part_of_it():
+    table = make_table(3)
+    job = make_job(("illness",), [rt.SemanticLikeness(1, level=1)], rt.Mosaic())
+    cells = rt.count(job, frame=table.select("age", "city", "illness"))
+    totals = cells.totals(0) * 3 + np.arange(5)
+    promises = Promises(tuple(job.promises), [totals])
+    _, folded_promises = fold_families(cells, promises)
+    family = rt.SemanticLikeness(1, level=1).families(cells.sensitive[0])
+    assert folded_promises.reference[0].tolist() == [int(totals[family == number].sum()) for number in range(3)]
+
+
 def test_k_map_holds_after_the_search_without_merging_what_swaps_made_narrow():
     table = make_table(1)
     sensitive, promises = list_promises(table)["k-map"]
