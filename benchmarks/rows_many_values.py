@@ -38,7 +38,7 @@ planner = Mondrian(cuts="loss") if effort == "mondrian" else Mosaic(effort=effor
 """
 BODY = """
 recipe = planner.plan(cells, promises, Random.from_seed(1))
-lower, upper = recipe.spans()
+lower, upper = recipe.find_spans()
 value = float((space_of(cells).per_row(lower, upper) * recipe.as_groups().sizes).sum() / cells.rows)
 """
 

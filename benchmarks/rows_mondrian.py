@@ -36,7 +36,7 @@ def clock(work):
 
 
 def loss(recipe):
-    low, high = recipe.spans()
+    low, high = recipe.find_spans()
     lost = sum(domain.loss(low[:, j], high[:, j]) for j, domain in enumerate(cells.quasi)) / len(cells.quasi)
     sizes = recipe.as_groups().sizes
     return float((lost * sizes).sum() / sizes.sum())

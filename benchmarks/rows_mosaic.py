@@ -28,7 +28,7 @@ promises = Promises.from_iterable([{"k": rt.KAnonymity(5), "beta": rt.BetaLikene
 planner = Mondrian(cuts="loss") if effort == "mondrian" else Mosaic(effort=effort, threads=1)
 count = lambda: local.count_rows(pl.scan_parquet(path).select(list(columns)), columns).cells
 def loss(recipe):
-    lower, upper = recipe.spans()
+    lower, upper = recipe.find_spans()
     return float((make_loss_space(recipe.cells).compute_loss_per_row(lower, upper) * recipe.as_groups().sizes).sum() / recipe.cells.rows)
 """
 WHOLE = "planner.plan(count(), promises, Random.from_seed(1))"

@@ -22,7 +22,7 @@ given = Promises.from_iterable([{"k": rt.KAnonymity(5), "beta": rt.BetaLikeness(
 def loss(method):
     recipe, _ = merge_equal_labels(method.plan(cells, given, Random.from_seed(1)))
     assert given.bind(cells).allow(recipe.as_groups()).all()
-    lower, upper = recipe.spans()
+    lower, upper = recipe.find_spans()
     return float((make_loss_space(cells).compute_loss_per_row(lower, upper) * recipe.as_groups().sizes).sum() / cells.rows)
 began = time.process_time()
 ours = loss(rt.Mosaic(effort=effort, threads=1))

@@ -106,3 +106,92 @@ def drawn(name: str, placed: Points, colour: str, height: float) -> list[str]:
         f'<rect x="{WIDTH - RIGHT + 14}" y="{height - 7:.1f}" width="12" height="4" fill="{colour}"/>'
         f'<text x="{WIDTH - RIGHT + 32}" y="{height:.1f}">{escape(name)}</text>',
     ]
+
+
+MARKERS = ("circle", "square", "triangle", "diamond", "cross")
+DASHES = ("", "7 3", "2 3", "9 3 2 3", "12 4")
+LABEL_HEIGHT = 15  # what two labels beside a chart need between them
+
+
+def band_chart(
+    rows: Sequence[dict], x: str, y: str, title: str, *, across: str = "", up: str = "", logarithmic: bool = False
+) -> str:
+    """Draw each method's mean over its rows of one x, with a band from the least to the greatest of them.
+
+    Rows of one method and x are runs with different seeds.  Every line has a colour, a marker and a dash of its own, and its
+    name at its end.  `across` and `up` explain the axes.
+    """
+    runs: dict[str, dict[float, list[float]]] = {}
+    for row in rows:
+        runs.setdefault(str(row["method"]), {}).setdefault(float(row[x]), []).append(float(row[y]))
+    scale = (lambda value: log10(max(value, 1e-9))) if logarithmic else (lambda value: value)
+    named = sorted({value for line in runs.values() for value in line})
+    marks = heights([value for line in runs.values() for run in line.values() for value in run], logarithmic)
+    head = textwrap.wrap(title, LETTERS)
+    top = 16 + LINE * len(head)
+    low = scale(marks[0])
+    high = scale(marks[-1])
+    span = (named[-1] - named[0]) or 1
+
+    def place(point: tuple[float, float]) -> tuple[float, float]:
+        right = LEFT + (point[0] - named[0]) / span * (WIDTH - LEFT - RIGHT)
+        return right, HEIGHT - BOTTOM - (scale(point[1]) - low) / ((high - low) or 1) * (HEIGHT - top - BOTTOM)
+
+    middle = (top + HEIGHT - BOTTOM) / 2
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" font-size="12">',
+        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#ffffff"/>',
+        *(f'<text x="12" y="{20 + LINE * at}" font-size="14">{escape(line)}</text>' for at, line in enumerate(head)),
+        *axes(marks, named, place, top),
+        f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 12}" text-anchor="middle">{escape(across or x)}</text>',
+        f'<text x="16" y="{middle:.1f}" text-anchor="middle" transform="rotate(-90 16 {middle:.1f})">'
+        f"{escape(up or y)}{' (logarithmic)' if logarithmic else ''}</text>",
+    ]
+    ends = []
+    for number, (name, line) in enumerate(runs.items()):
+        colour = COLOURS[number % len(COLOURS)]
+        least = [place((value, min(run))) for value, run in sorted(line.items())]
+        greatest = [place((value, max(run))) for value, run in sorted(line.items())]
+        mean = [place((value, sum(run) / len(run))) for value, run in sorted(line.items())]
+        parts.append(f'<polygon fill="{colour}" fill-opacity="0.18" points="{join_points(least + greatest[::-1])}"/>')
+        parts.append(
+            f'<polyline fill="none" stroke="{colour}" stroke-width="2" stroke-dasharray="{DASHES[number % len(DASHES)]}" '
+            f'points="{join_points(mean)}"/>'
+        )
+        parts += [draw_marker(MARKERS[number % len(MARKERS)], point, colour) for point in mean]
+        ends.append((mean[-1], name, colour, MARKERS[number % len(MARKERS)]))
+    return "\n".join([*parts, *label_ends(ends, top), "</svg>", ""])
+
+
+def join_points(points: Points) -> str:
+    return " ".join(f"{right:.1f},{down:.1f}" for right, down in points)
+
+
+def draw_marker(shape: str, point: tuple[float, float], colour: str) -> str:
+    right, down = point
+    if shape == "circle":
+        return f'<circle cx="{right:.1f}" cy="{down:.1f}" r="3.5" fill="{colour}"/>'
+    if shape == "square":
+        return f'<rect x="{right - 3:.1f}" y="{down - 3:.1f}" width="6" height="6" fill="{colour}"/>'
+    if shape == "cross":
+        return (
+            f'<path d="M{right - 3:.1f} {down - 3:.1f}l6 6m0 -6l-6 6" stroke="{colour}" stroke-width="2" fill="none"/>'
+        )
+    corners = {"triangle": [(0, -4), (4, 3), (-4, 3)], "diamond": [(0, -4.5), (4.5, 0), (0, 4.5), (-4.5, 0)]}[shape]
+    return f'<polygon points="{join_points([(right + a, down + b) for a, b in corners])}" fill="{colour}"/>'
+
+
+def label_ends(ends: list[tuple[tuple[float, float], str, str, str]], top: float) -> list[str]:
+    """Write each line's name beside its end, with a thin line to it where names had to be moved apart."""
+    parts = []
+    next_free = top
+    for (right, down), name, colour, shape in sorted(ends, key=lambda end: end[0][1]):
+        height = max(down, next_free)
+        next_free = height + LABEL_HEIGHT
+        edge = WIDTH - RIGHT
+        parts.append(
+            f'<path d="M{right + 5:.1f} {down:.1f}L{edge + 14} {height:.1f}" stroke="{colour}" stroke-width="0.7" fill="none"/>'
+        )
+        parts.append(draw_marker(shape, (edge + 20, height), colour))
+        parts.append(f'<text x="{edge + 30}" y="{height + 4:.1f}">{escape(name)}</text>')
+    return parts

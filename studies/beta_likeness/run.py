@@ -12,10 +12,16 @@ from pathlib import Path
 
 from studies.beta_likeness.figures import BY_METHOD, FIGURES
 from studies.beta_likeness.tables import available
-from studies.chart import line_chart
+from studies.chart import band_chart, line_chart
 
 RESULTS = Path(__file__).parent / "results"
 SHOWN = ("beta reached", "ail", "median error", "naive Bayes")  # what a chart shows, the first that a figure has
+
+AXES = {
+    "beta": "beta: how much more frequent than overall a value may be in a class",
+    "quasi-identifiers": "number of quasi-identifiers",
+    "rows": "rows of the table",
+}
 
 
 def main() -> None:
@@ -69,8 +75,15 @@ def save(folder: Path, name: str, rows: list[dict], title: str) -> None:
         writer.writerows(
             {key: f"{value:.6g}" if isinstance(value, float) else value for key, value in row.items()} for row in rows
         )
-    shown = next(column for column in SHOWN if column in columns)
-    chart = line_chart(rows, columns[0], shown, f"{name}: {title.splitlines()[0]}", logarithmic=shown == "beta reached")
+    heading = f"{name}: {title.splitlines()[0]}"
+    if "seed" in columns:
+        across = AXES.get(columns[0], columns[0])
+        chart = band_chart(
+            rows, columns[0], columns[-1], heading, across=across, up="CPU seconds of planning", logarithmic=True
+        )
+    else:
+        shown = next(column for column in SHOWN if column in columns)
+        chart = line_chart(rows, columns[0], shown, heading, logarithmic=shown == "beta reached")
     (folder / f"{name}.svg").write_text(chart, encoding="utf-8")
     print(f"{name}: {len(rows)} rows", flush=True)
 

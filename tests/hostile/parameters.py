@@ -86,7 +86,7 @@ EVERYWHERE: dict[str, dict[str, list[Any]]] = {
         "weights": [{"age": -1}, {"nobody": 1}, {"age": 1e300}],
     },
     "mosaic": {"effort": ["endless", 0, -1, 1e300], "threads": [0, 10**9, 1.5]},
-    "burel": {"share": [0, 2, "best"], "fill": ["wild"], "axes": ["crooked"]},
+    "burel": {"share": [0, 2, "best"], "fill": ["wild"], "axes": ["crooked"], "refine": [0, 10_001, "much"]},
     "sabre": {"share": [-1, 2]},
     "beta-perturbation": {"matrix": ["identity"], "conditioning": [0, 2]},
     "anatomy": {"grouping": ["by name"]},

@@ -16,6 +16,7 @@ from reticent.models.beta_likeness import BetaLikeness
 from reticent.models.k_anonymity import KAnonymity
 from reticent.models.promise import Promises
 from reticent.randomness import Random
+from reticent.recipe.group_labels import compute_total_loss
 from reticent.recipe.recipe import Recipe
 from tests.support.random_cells import line, random_cells
 
@@ -201,3 +202,64 @@ def test_where_every_share_leaves_one_class_auto_is_refused_as_a_number_is():
             rt.publish(job, frame=people, seed=1)
         messages.append(str(refusal.value))
     assert messages[0] == messages[1]
+
+
+def plan_refined(number: int, **how: object) -> tuple[Recipe, Recipe]:
+    """Return the classes as printed and after refinement, of one random table."""
+    cells = random_cells(number, most_rows=300)
+    promises = (BetaLikeness(2), KAnonymity(2))
+    return plan(cells, *promises, **how), plan(cells, *promises, refine=5, **how)
+
+
+@pytest.mark.parametrize("number", range(20))
+def test_refined_classes_keep_the_promise_and_never_lose_more(number: int):
+    try:
+        printed, refined = plan_refined(number)
+    except (PromiseUnreachable, ColumnError):
+        return
+    refined.require_conserved()
+    bound = Promises.from_iterable([BetaLikeness(2), KAnonymity(2)]).bind(refined.cells)
+    assert bound.allow(refined.as_groups()).all()
+    assert compute_total_loss(refined) <= compute_total_loss(printed) * (1 + 1e-12)
+
+
+def test_refinement_lowers_the_loss_of_most_tables():
+    lower = 0
+    for number in range(20):
+        try:
+            printed, refined = plan_refined(number)
+        except (PromiseUnreachable, ColumnError):
+            continue
+        lower += compute_total_loss(refined) < compute_total_loss(printed)
+    assert lower >= 5
+
+
+def test_refined_classes_of_families_keep_semantic_likeness_in_a_release():
+    rng = np.random.default_rng(4)
+    tree = [[f"v{place}", f"f{place // 3}", "*"] for place in range(9)]
+    people = pl.DataFrame(
+        {"age": rng.integers(20, 80, 800), "illness": [f"v{place}" for place in rng.integers(0, 9, 800)]}
+    )
+    columns = {"age": rt.quasi(numeric=True), "illness": rt.sensitive(hierarchy=tree)}
+    losses = []
+    for method in (rt.Burel(share="auto"), rt.Burel(share="auto", refine=10)):
+        job = rt.Job(columns=columns, promises=[rt.SemanticLikeness(1)], method=method)
+        release = rt.publish(job, frame=people, seed=1)
+        assert release.audited.promises[0].kept
+        assert 0 < Fraction(str(release.manifest.method.parameters["share"])) <= 1
+        losses.append(release.audited.utility["ail"])
+    assert losses[1] < losses[0]
+    assert release.manifest.method.parameters["refine"] == 10
+
+
+def test_a_manifest_of_classes_as_printed_names_no_refinement():
+    assert "refine" not in publish_skewed(1).manifest.method.parameters
+
+
+def test_refinement_with_missing_values_as_a_category_keeps_the_promise():
+    rng = np.random.default_rng(5)
+    illness = [None if place == 0 else f"v{place}" for place in rng.integers(0, 6, 600)]
+    people = pl.DataFrame({"age": rng.integers(20, 80, 600), "illness": illness})
+    columns = {"age": rt.quasi(numeric=True), "illness": rt.sensitive(missing="category")}
+    job = rt.Job(columns=columns, promises=[rt.BetaLikeness(1)], method=rt.Burel(refine=5))
+    assert rt.publish(job, frame=people, seed=1).audited.promises[0].kept

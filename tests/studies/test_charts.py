@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 import pytest
 
 from studies import runner
 from studies.all import STUDIES, main
-from studies.chart import heights, line_chart
+from studies.chart import DASHES, MARKERS, band_chart, heights, line_chart
 from tests.support.repository import ROOT
 
 ROWS = [{"beta": x, "method": name, "ail": x * 0.137 + 0.01} for x in (1, 2, 3) for name in ("one", "two")]
@@ -23,6 +24,34 @@ def test_a_long_title_is_broken_into_lines_and_not_cut():
     shown = re.findall(r'font-size="14">(.*?)<', line_chart(ROWS, "beta", "ail", title))
     assert len(shown) > 1
     assert " ".join(shown) == title.strip()
+
+
+SEEDED = [
+    {"beta": x, "method": name, "seed": seed, "cpu": x * 0.1 + seed * 0.01 + 0.2 * len(name)}
+    for x in (1, 2, 3)
+    for name in ("one", "three", "eleven")
+    for seed in (1, 2, 3, 4, 5)
+]
+
+
+def test_a_chart_of_seeds_draws_a_band_and_a_line_of_each_method_and_names_it_once():
+    drawn = band_chart(SEEDED, "beta", "cpu", "t", across="beta explained", up="effort")
+    assert drawn.count("<polyline") == drawn.count('fill-opacity="0.18"') == 3
+    assert {">beta explained<", ">effort<"} <= set(re.findall(r">[^<>]+<", drawn))
+    assert all(drawn.count(f">{name}<") == 1 for name in ("one", "three", "eleven"))
+
+
+def test_lines_of_a_chart_of_seeds_differ_in_dash_and_marker_besides_colour():
+    drawn = band_chart(SEEDED, "beta", "cpu", "t")
+    assert len(set(re.findall(r'stroke-dasharray="([^"]*)"', drawn))) == 3
+    assert len(set(DASHES)) == len(DASHES) and len(set(MARKERS)) == len(MARKERS)
+
+
+def test_names_beside_a_chart_of_seeds_never_overlap():
+    rows = [{"x": 1, "method": str(number), "y": 5.0, "seed": 1} for number in range(6)]
+    places = re.findall(r'<text x="520" y="([0-9.]+)"', band_chart(rows, "x", "y", "t"))
+    downs = sorted(map(float, places))
+    assert len(downs) == 6 and all(after - before > 14.8 for before, after in pairwise(downs))
 
 
 @pytest.mark.parametrize(

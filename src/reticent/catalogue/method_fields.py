@@ -22,6 +22,7 @@ from reticent.catalogue.fields import (
 
 _MAX_EFFORT_SECONDS = 10**9
 _MAX_THREADS = 256
+_MAX_REFINING_SWEEPS = 10_000
 _RETENTION_PARTS = 10**6  # parts of a retention probability
 
 METHOD_FIELDS: Mapping[str, Mapping[str, Field]] = {
@@ -90,6 +91,16 @@ METHOD_FIELDS: Mapping[str, Mapping[str, Field]] = {
             ),
             refusal='burel: share must be above 0 and at most 1, or "auto".',
             attempt='share = "auto" or share = 0.9.',
+        ),
+        "refine": Field(
+            "whole",
+            "how many sweeps re-solve the finished classes, as those of mosaic do: near classes are cut anew, and rows "
+            "of one value change places",
+            unset="the classes as printed",
+            least=1,
+            most=_MAX_REFINING_SWEEPS,
+            refusal=f"burel: refine must be a whole number from 1 to {_MAX_REFINING_SWEEPS:,}.",
+            attempt="refine = 30, or leaving it out.",
         ),
     },
     "sabre": {

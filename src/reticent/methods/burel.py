@@ -15,8 +15,11 @@ v_b .. v_e is v_b (1.1), `Combinable` is `<=` as in lemma 2 (1.2), frequencies a
 halves may not be empty (1.4); two-sided beta-likeness, where every value is a bucket of its own, since a lower bound
 cannot be kept for values that share one; classes of at least k rows where k-anonymity is promised too; families of
 values (a level of the sensitive hierarchy) in place of values; tighter buckets where the printed ones leave a single
-class; a table that cannot be halved even with a bucket for each value is refused; and `share = "auto"` plans with each of
-ten shares of the caps and takes the plan that loses least, so that it never loses more than the printed one.
+class; a table that cannot be halved even with a bucket for each value is refused; `share = "auto"` plans with each of
+ten shares of the caps and takes the plan that loses least, so that it never loses more than the printed one; and
+`refine` hands the finished classes to the sweeps of mosaic, which cut them further where the values that they do hold
+allow it (lemma 2 reckons with any values of their buckets), cut near ones anew together, and let rows of one value
+change places, so that the classes filled last, with what was left, are filled by what is near.
 """
 
 from __future__ import annotations
@@ -35,6 +38,7 @@ from reticent.errors import JobError, PromiseUnreachable, pluralize
 from reticent.exact_arithmetic import as_ratio
 from reticent.methods.base import Method
 from reticent.methods.equivalence_classes import require_several_values, retrieve_classes, split_into_classes
+from reticent.methods.mosaic.method import improve_groups
 from reticent.models.beta_likeness import BetaLikeness, SemanticLikeness, require_uncombined_values
 from reticent.models.k_anonymity import KAnonymity
 from reticent.models.promise import Caps, Promises, merge_caps
@@ -157,6 +161,7 @@ class Burel(Method):
     fill: str = "curve"
     axes: str = "stretched"
     share: Fraction | str = Fraction(1)
+    refine: int | None = None
     name: ClassVar[str] = "burel"
     kind: ClassVar[str] = "generalized"
     labels: ClassVar[str] = "nodes"
@@ -165,7 +170,12 @@ class Burel(Method):
     if TYPE_CHECKING:  # what may be given; the fields are what is kept
 
         def __init__(
-            self, *, fill: str = "curve", axes: str = "stretched", share: Number | Literal["auto"] = 1
+            self,
+            *,
+            fill: str = "curve",
+            axes: str = "stretched",
+            share: Number | Literal["auto"] = 1,
+            refine: int | None = None,
         ) -> None: ...
 
     def __post_init__(self) -> None:
@@ -199,7 +209,10 @@ class Burel(Method):
         classes = _find_several_classes(split, share)
         if len(classes.sizes) == 1:
             require_several_classes(name, totals, classes.buckets)
-        return replace(retrieve(classes), chosen={} if share == self.share else {"share": share})
+        recipe = replace(retrieve(classes), chosen={} if share == self.share else {"share": share})
+        if self.refine is None:
+            return recipe
+        return improve_groups(recipe, promises, self.refine, rng.stream("burel-refine"))
 
 
 class BucketClasses(NamedTuple):

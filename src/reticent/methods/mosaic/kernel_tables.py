@@ -14,21 +14,26 @@ places[j] = (kind, offset, codes, extra), spans already multiplied by the column
                 extra is the number of levels
 
 so that columns of 100,000 values need no table of all their ranges.
+
+`fold_families` shows a search families in place of values, so that kernels judge semantic beta-likeness as they judge
+beta-likeness: by caps on whole numbers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import log
 
 import numpy as np
 
 from reticent.data.cells import Cells
-from reticent.data.domain import MAX_LOSS_TABLE_CODES, Domain, RangeDomain, TreeDomain
+from reticent.data.domain import MAX_LOSS_TABLE_CODES, Domain, RangeDomain, TreeDomain, build_tree_domain
+from reticent.data.hierarchy import Hierarchy
 from reticent.data.label_styles import SnappedDomain
 from reticent.methods.base import resolve_weights
+from reticent.models.beta_likeness import SemanticLikeness
 from reticent.models.l_diversity import EntropyLDiversity, RecursiveLDiversity
 from reticent.models.promise import BoundPromises, Caps, GroupCheckedPromise, Promises
 from reticent.models.t_closeness import TCloseness
@@ -55,6 +60,8 @@ class KernelRule:
     capped: bool  # there are caps or more, beyond sizes and distinct values
     exact: bool  # the kernel's word is final
     known: bool  # every promise is at least approximated
+    union_closed: bool
+    by_values: bool  # whether sizes and sensitive values decide, so that rows of equal value may change places
 
     @property
     def capped_only(self) -> bool:
@@ -62,6 +69,11 @@ class KernelRule:
         thresholds = self.arrays[2]
         limits = self.arrays[3]
         return thresholds[4] == 0 and thresholds[5] == 0 and limits[1] == 0
+
+    @property
+    def knows_nothing(self) -> bool:
+        """Whether the kernel sees no more of the promises than a size."""
+        return not self.known and not self.capped and self.least_distinct <= 1
 
     @property
     def upper(self) -> np.ndarray:
@@ -83,7 +95,52 @@ def make_kernel_rule(cells: Cells, promises: Promises, bound: BoundPromises) -> 
     is_known = len(checked) == len(bound.checks) and all(cap_column == column for cap_column, _ in bound.caps)
     exact = is_known and not checked and len(bound.caps) == (main is not None)
     least_distinct, null = (main.least_distinct, main.null) if main else (0, -1)
-    return KernelRule(column, bound.least_size, least_distinct, null, arrays, capped, exact, is_known)
+    by_values = all(promise.needs_sensitive for promise in promises.select_shape(GroupCheckedPromise))
+    return KernelRule(
+        column,
+        bound.least_size,
+        least_distinct,
+        null,
+        arrays,
+        capped,
+        exact,
+        is_known,
+        promises.union_closed,
+        by_values,
+    )
+
+
+def fold_families(cells: Cells, promises: Promises) -> tuple[Cells, Promises]:
+    """Return the cells with families in place of values, and beta-likeness of these, for semantic beta-likeness alone.
+
+    The cells are the same, in the same order, so that groups of one are groups of the other.  Where another promise
+    speaks of values, or of families of another level or column, cells and promises are returned as they were.
+    """
+    about_values = [promise for promise in promises if promise.needs_sensitive]
+    semantic = [promise for promise in about_values if isinstance(promise, SemanticLikeness)]
+    targets = {(cells.find_sensitive(promise.column), promise.level) for promise in semantic}
+    if len(semantic) < len(about_values) or len(targets) != 1:
+        return cells, promises
+    column, _ = targets.pop()
+    domain = cells.sensitive[column]
+    family = semantic[0].families(domain)
+    names = [str(number) for number in range(int(family.max()) + 1 - domain.null)]
+    families = build_tree_domain(domain.name, "String", Hierarchy.flat(names), null=domain.null, is_from_steward=False)
+    values = cells.values.copy()
+    values[:, column] = family[values[:, column]]
+    sensitive = (*cells.sensitive[:column], families, *cells.sensitive[column + 1 :])
+    reference = promises.reference
+    if reference is not None:
+        folded = np.bincount(family, weights=reference[column], minlength=families.size).astype(np.int64)
+        reference = [*reference[:column], folded, *reference[column + 1 :]]
+    about_families = tuple(
+        replace(promise.likeness, column=domain.name) if isinstance(promise, SemanticLikeness) else promise
+        for promise in promises
+    )
+    return (
+        replace(cells, values=values, sensitive=sensitive),
+        replace(promises, all=about_families, reference=reference),
+    )
 
 
 @dataclass(frozen=True, eq=False)

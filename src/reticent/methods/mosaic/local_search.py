@@ -4,7 +4,8 @@ Chains (`ChainSweeps`) re-solve small groups row by row, along chains of near ro
 take what lies on one side; where groups hold a few rows each, cutting along a chain finds what no side has.
 
 Swaps (`SwapSweeps`) exchange rows of equal sensitive values, so that a group may shed what makes its box wide.  Every
-group keeps its histogram of all sensitive columns, so any promise survives, known to the kernels or not.
+group keeps its histogram of all sensitive columns, so any promise about sizes and values survives, known to the kernels
+or not; where a promise is about what labels cover (k-map) there are none.
 
 `resolve_tiling` chooses the kind of each sweep.  Which kind gains most differs from table to table and changes while
 groups become smaller.  A kind's worth is what its last sweep took off the loss for its cost; one that has waited is
@@ -197,17 +198,24 @@ def _list_sweep_kinds(
 ) -> list[SweepKind]:
     """List the kinds there are for a promise, in the order in which they are tried first."""
     quotas = QuotaSweeps(cells, space, rule, sweeps)
-    swaps = SwapSweeps(cells, space).sweep_swaps
+    swaps = [SwapSweeps(cells, space).sweep_swaps] if rule.by_values else []
     chains = ChainSweeps(cells, space, rule, sweeps).sweep_chains if ChainSweeps.supports(rule) else None
     bands = [SweepKind(quotas.sweep_bands, 0.7)] if quotas.are_bands_worthwhile(start) else []
+    if not rule.known:  # what cuts and chains propose is seldom allowed, swaps always are
+        return [
+            *(SweepKind(run, 0.7) for run in swaps),
+            SweepKind(quotas.sweep_pools, 1.0),
+            SweepKind(quotas.sweep_runs, 0.6),
+            *bands,
+        ]
     if rule.capped_only:
         return [
             SweepKind(quotas.sweep_pools, 1.0),
             SweepKind(quotas.sweep_runs, 0.6),
             *bands,
-            SweepKind(swaps, 0.7),
+            *(SweepKind(run, 0.7) for run in swaps),
             *([SweepKind(chains, 1.0)] if chains else []),
         ]
     # cuts judge closeness at length, which neither swaps nor chains do
-    quick = [SweepKind(swaps, 0.15), *([SweepKind(chains, 0.3)] if chains else [])]
+    quick = [*(SweepKind(run, 0.15) for run in swaps), *([SweepKind(chains, 0.3)] if chains else [])]
     return [*quick, SweepKind(quotas.sweep_runs, 1.5), *bands, SweepKind(quotas.sweep_pools, 1.5)]

@@ -8,6 +8,11 @@ check.
 Equal labels coalesce when a release is published, so only promises closed under union are taken, and delta-disclosure
 with absent values ignored, for which coalescing is done here and repaired.
 
+Mondrian's groups are the start where kernels know nothing of a promise.  Elsewhere they are compared with what a search
+found: where they lose less, the search is made again from them (`TilingSearch.improve_strict_tiling`).
+
+Semantic beta-likeness is beta-likeness of families, so the search sees families in place of values (`fold_families`).
+
 `repair_tiling` merges groups that break a promise with their nearest, until every group keeps it: for promises that
 kernels judge only in part, and for delta-disclosure with absent values ignored, where groups that keep the promise can
 break it once equal labels make them one.  One group of all rows keeps every promise that gets here, so this ends.
@@ -18,9 +23,9 @@ The method is ours; see docs/methods/mosaic.md.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import partial
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -30,9 +35,16 @@ from reticent.errors import JobError
 from reticent.methods.base import Method, bind_reachable_promises
 from reticent.methods.mondrian import Mondrian
 from reticent.methods.mosaic import segments
-from reticent.methods.mosaic.initial_groups import make_initial_tiling
-from reticent.methods.mosaic.kernel_tables import KernelRule, LossSpace, make_kernel_rule, make_loss_space
+from reticent.methods.mosaic.initial_groups import CAPPED_STRATEGY, make_initial_tiling
+from reticent.methods.mosaic.kernel_tables import (
+    KernelRule,
+    LossSpace,
+    fold_families,
+    make_kernel_rule,
+    make_loss_space,
+)
 from reticent.methods.mosaic.local_search import resolve_tiling
+from reticent.methods.mosaic.quota_cuts import LARGE_GROUP_ROWS, cut_top_down
 from reticent.methods.mosaic.tiling import SweepBudget, SweepWatch, Tiling, make_tiling
 from reticent.models.delta_disclosure import DeltaDisclosure
 from reticent.models.promise import BoundPromises, CountCappedPromise, GroupCheckedPromise, Promises
@@ -43,6 +55,7 @@ from reticent.validation import check_parameters, document_parameters
 
 MAX_GROUPS_MERGED_AT_ONCE = 256
 MAX_NEAR_GROUPS = 400
+MAX_COMPARED_CELLS = 50_000  # beyond which k and caps, where Mondrian led nowhere, are not compared with it
 
 
 def repair_tiling(cells: Cells, space: LossSpace, bound: BoundPromises, tiling: Tiling) -> Tiling:
@@ -83,6 +96,23 @@ def make_recipe(cells: Cells, tiling: Tiling) -> Recipe:
     return Recipe(cells, tiling.cell.astype(np.int64), group, tiling.quota.astype(np.int64), len(tiling))
 
 
+def improve_groups(recipe: Recipe, promises: Promises, sweeps: int, draw: np.random.Generator) -> Recipe:
+    """Return groups of another method after so many sweeps of the search, which never raise their loss.
+
+    The groups must keep the promises, and these must be closed under union.  A first Ctrl-C ends the sweeps.
+    """
+    cells, searched_promises = fold_families(recipe.cells, promises)
+    bound = searched_promises.bind(cells)
+    rule = make_kernel_rule(cells, searched_promises, bound)
+    budget = SweepBudget.from_sweeps(sweeps)
+    search = TilingSearch(cells, make_loss_space(cells), rule, bound, budget)
+    start = make_tiling(recipe.cell, recipe.group, recipe.quota)
+    tiling = search.resolve(search.cut_large_groups(start), draw)
+    if search.compute_loss(tiling) > search.compute_loss(start):
+        return recipe
+    return replace(make_recipe(recipe.cells, tiling), chosen=recipe.chosen)
+
+
 @document_parameters(METHODS["mosaic"])
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mosaic(Method):
@@ -116,18 +146,91 @@ class Mosaic(Method):
         """Plan the groups; `watch` is called with the loss after every sweep and returns True to have the best so far published."""
         self.refuse(promises)
         sweeps = SweepBudget.from_options(self.effort, watch, self.threads)
-        bound = bind_reachable_promises(cells, promises, self.name)
-        space = make_loss_space(cells, self.weights)
-        rule = make_kernel_rule(cells, promises, bound)
+        bind_reachable_promises(cells, promises, self.name)
+        strict = cache(lambda: _tile_strictly(cells, promises, rng, self.weights))
+        searched_cells, searched_promises = fold_families(cells, promises)
+        bound = searched_promises.bind(searched_cells)
+        rule = make_kernel_rule(searched_cells, searched_promises, bound)
+        search = TilingSearch(searched_cells, make_loss_space(cells, self.weights), rule, bound, sweeps)
+        is_compared = not (rule.exact and rule.least_distinct <= 1) or len(cells) <= MAX_COMPARED_CELLS
+        if is_compared:
+            strict()  # first, so that its time is part of the effort
         draw = rng.stream("mosaic")
-        if rule.exact and not rule.capped:
-            tiling = _tile_by_segments(cells, space, rule, sweeps, draw)
-        else:
-            strict = partial(_tile_strictly, cells, promises, rng)
-            tiling = _tile_by_quotas(cells, space, rule, bound, sweeps, draw, strict)
-        if not (rule.exact and promises.union_closed):
-            tiling = merge_groups_with_equal_labels(cells, space, bound, tiling)
+        tiling = search.coalesce(search.tile(draw, strict))
+        if is_compared:
+            tiling = search.improve_strict_tiling(tiling, strict(), draw)
         return make_recipe(cells, tiling)
+
+
+@dataclass(frozen=True)
+class TilingSearch:
+    """A search for groups of cells that keep the promises bound to them."""
+
+    cells: Cells
+    space: LossSpace
+    rule: KernelRule
+    bound: BoundPromises
+    sweeps: SweepBudget
+
+    def compute_loss(self, tiling: Tiling) -> float:
+        return tiling.loss(self.cells, self.space)
+
+    def tile(self, draw: np.random.Generator, strict: Callable[[], Tiling]) -> Tiling:
+        """Make groups in the way that suits the promises; `strict` makes Mondrian's groups."""
+        if self.rule.exact and not self.rule.capped:
+            return _tile_by_segments(self.cells, self.space, self.rule, self.sweeps, draw)
+        return self.resolve(self._start_with_quotas(strict), draw)
+
+    def resolve(self, start: Tiling, draw: np.random.Generator) -> Tiling:
+        return resolve_tiling(self.cells, self.space, self.rule, self.bound, start, self.sweeps, draw)
+
+    def coalesce(self, tiling: Tiling) -> Tiling:
+        """Merge groups with equal labels, and those that break a promise, where kernels do not rule both out."""
+        if self.rule.exact and self.rule.union_closed:
+            return tiling
+        return merge_groups_with_equal_labels(self.cells, self.space, self.bound, tiling)
+
+    def cut_large_groups(self, tiling: Tiling) -> Tiling:
+        """Cut each large group by itself, where all its parts keep the promises: sweeps leave regions of many rows alone."""
+        sizes = tiling.sizes()
+        parts = tiling.take_groups(np.flatnonzero(sizes < LARGE_GROUP_ROWS))
+        for group in np.flatnonzero(sizes >= LARGE_GROUP_ROWS):
+            whole = tiling.take_groups(np.array([group]))
+            rows = np.zeros(len(self.cells), np.int64)
+            rows[whole.cell] = whole.quota
+            cut = cut_top_down(self.cells, self.space, self.rule, rows, CAPPED_STRATEGY)
+            is_allowed = self.rule.exact or bool(self.bound.allow(cut.groups(self.cells)).all())
+            parts = parts.join_tiling(cut if is_allowed else whole)
+        return parts
+
+    def improve_strict_tiling(self, tiling: Tiling, strict: Tiling, draw: np.random.Generator) -> Tiling:
+        """Return the groups or, where Mondrian's lose less, what a search from those makes of them; never more loss than theirs."""
+        least_loss = self.compute_loss(strict)
+        if self.compute_loss(tiling) <= least_loss:
+            return tiling
+        began_with_them = not self.rule.known
+        if began_with_them or self._must_ignore_values():
+            return strict
+        again = self.coalesce(self.resolve(strict, draw))
+        return again if self.compute_loss(again) <= least_loss else strict
+
+    def _must_ignore_values(self) -> bool:
+        """Whether there is a sensitive column that no group may depend on: for sizes all, for distinct values all but one."""
+        return not self.rule.capped and len(self.cells.sensitive) > (self.rule.column >= 0)
+
+    def _start_with_quotas(self, strict: Callable[[], Tiling]) -> Tiling:
+        """Make the first groups.
+
+        Of a promise that kernels know nothing of, cuts make groups that break it nearly all: Mondrian's are the start.
+        Where they know a part of it, it is the better of both.
+        """
+        if self.rule.knows_nothing:
+            return strict()
+        start = make_initial_tiling(self.cells, self.space, self.rule, self.sweeps, strict)
+        if self.rule.exact:
+            return start
+        start = repair_tiling(self.cells, self.space, self.bound, start)
+        return start if self.rule.known else min(start, strict(), key=self.compute_loss)
 
 
 def _merge_pairs(tiling: Tiling, pairs: np.ndarray) -> Tiling:
@@ -201,24 +304,9 @@ def _tile_by_segments(
     return tiling if np.array_equal(of_cell, np.arange(len(cells))) else _deal_quotas(cells, tiling, of_cell, draw)
 
 
-def _tile_strictly(cells: Cells, promises: Promises, rng: Random) -> Tiling:
-    recipe = Mondrian(cuts="loss").plan(cells, promises, rng)
+def _tile_strictly(cells: Cells, promises: Promises, rng: Random, weights: Mapping[str, Any] | None) -> Tiling:
+    recipe = Mondrian(cuts="loss", weights=weights).plan(cells, promises, rng)
     return make_tiling(recipe.cell, recipe.group, recipe.quota)
-
-
-def _tile_by_quotas(
-    cells: Cells,
-    space: LossSpace,
-    rule: KernelRule,
-    bound: BoundPromises,
-    sweeps: SweepBudget,
-    draw: np.random.Generator,
-    strict: Callable[[], Tiling],
-) -> Tiling:
-    start = make_initial_tiling(cells, space, rule, sweeps, strict)
-    if not rule.exact:
-        start = repair_tiling(cells, space, bound, start)
-    return resolve_tiling(cells, space, rule, bound, start, sweeps, draw)
 
 
 def _join_with_each(tiling: Tiling, group: int, others: np.ndarray) -> Tiling:

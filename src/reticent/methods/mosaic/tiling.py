@@ -31,6 +31,7 @@ from reticent.workers import run_in_workers
 
 EFFORT_SWEEPS = {"quick": 3, "balanced": 60, "thorough": 300}  # sweeps
 MAX_SEED = 2**31 - 2
+MAX_DEFAULT_THREADS = 8
 SEARCH_TIME_SHARE = 0.95  # of the CPU seconds: what was found is still to be put together
 
 Result = TypeVar("Result")
@@ -49,19 +50,20 @@ class SweepProgress:
 SweepWatch = Callable[[SweepProgress], bool | None]
 
 
-@dataclass(frozen=True)
+@dataclass
 class SweepBudget:
-    """A budget of sweeps, or of CPU seconds, that a watcher or Ctrl-C can end early."""
+    """A budget of sweeps, or of CPU seconds, that a watcher or Ctrl-C can end early, for every search that has it."""
 
     most: int
     seconds: float
     watch: SweepWatch | None
     threads: int
     began: float
+    is_ended: bool = False
 
     @classmethod
     def from_options(cls, effort: str | int | float, watch: SweepWatch | None, threads: int | None) -> SweepBudget:
-        threads = min(os.cpu_count() or 1, 8) if threads is None else integer(threads, "threads")
+        threads = min(os.cpu_count() or 1, MAX_DEFAULT_THREADS) if threads is None else integer(threads, "threads")
         if threads < 1:
             raise JobError("threads must be 1 or more.", attempt="threads = 2, or leaving it out.")
         if isinstance(effort, str):
@@ -76,6 +78,10 @@ class SweepBudget:
                 "effort must be above 0 CPU seconds.", attempt='"quick", "balanced", "thorough" or a number such as 10.'
             )
         return cls(1 << 30, seconds, watch, threads, time.process_time())
+
+    @classmethod
+    def from_sweeps(cls, sweeps: int) -> SweepBudget:
+        return cls(sweeps, float("inf"), None, min(os.cpu_count() or 1, MAX_DEFAULT_THREADS), time.process_time())
 
     def has_time_left(self, share: float) -> bool:
         """Tell whether less than this share of the time has passed."""
@@ -100,11 +106,14 @@ class SweepBudget:
         seconds_of_kind: dict[Hashable, float] = {}
         unknown = (time.process_time() - self.began) / 2
         try:
-            for number in range(self.most):
+            for number in range(0 if self.is_ended else self.most):
                 spent = time.process_time() - self.began
                 (ahead, cost) = kind()
                 enough = spent + seconds_of_kind.get(ahead, unknown * cost) > SEARCH_TIME_SHARE * self.seconds
-                if enough or (self.watch and self.watch(self.make_progress(number, loss(best), spent))):
+                if enough:
+                    break
+                if self.watch and self.watch(self.make_progress(number, loss(best), spent)):
+                    self.is_ended = True
                     break
                 result = sweep(best, number)
                 if result is None:
@@ -112,7 +121,7 @@ class SweepBudget:
                 best = result
                 seconds_of_kind[ahead] = time.process_time() - self.began - spent
         except KeyboardInterrupt:
-            pass
+            self.is_ended = True
         return best
 
     def run_blocks(self, blocks: np.ndarray, run: Callable[[np.ndarray, int, np.ndarray], Result]) -> list[Result]:
