@@ -28,7 +28,7 @@ TABLE = pl.DataFrame(
 JOB = rt.Job(
     columns={"a": rt.quasi(), "b": rt.quasi(), "s": rt.sensitive(domain=[0, 5])},
     promises=[rt.RhoGuarantee("0.3", "0.6", "0.4"), rt.DeltaGrowth("0.4", "0.4")],
-    method=rt.PerturbedGeneralization(k=5),
+    method=rt.PerturbedGeneralization(k=5, draw="one"),
 )
 
 
@@ -93,7 +93,7 @@ def test_persons_with_several_rows_are_judged_by_all_of_them(tmp_path):
     promises = [rt.RhoGuarantee("0.2", "0.4", "0.2")]
     columns = {**JOB.columns, "who": rt.identifying()}
     table = TABLE.with_columns(who=pl.int_range(pl.len()) // 2)
-    job = rt.Job(columns=columns, promises=promises, method=rt.PerturbedGeneralization(k=10))
+    job = rt.Job(columns=columns, promises=promises, method=rt.PerturbedGeneralization(k=10, draw="one"))
     folder = Path(rt.publish(job, frame=table, seed=1).save(tmp_path / "release"))
     one = rt.audit(folder).to_dict()["promises"][0]
     two = rt.audit(forge(folder, rows_per_person=2, k=5)).to_dict()["promises"][0]

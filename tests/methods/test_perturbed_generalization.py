@@ -13,7 +13,7 @@ import reticent as rt
 from reticent.data.cells import Cells
 from reticent.data.domain import build_range_domain
 from reticent.errors import ReticentError
-from reticent.methods.perturbed_generalization.method import draw_rows, perturb_codes
+from reticent.methods.perturbed_generalization.method import draw_row_of_each, perturb_codes
 from reticent.randomness import Random
 
 RNG = np.random.default_rng(1)
@@ -57,7 +57,7 @@ def test_which_tuple_is_drawn_is_uniform():
     times = 6000
     seen = np.zeros(10)
     for _ in range(times):
-        place, cell = draw_rows(cells, groups, rng)
+        place, cell = draw_row_of_each(cells, groups, rng)
         assert groups[cell].tolist() == [0, 1]
         seen[place] += 1
     row_group = np.repeat(groups, counts)

@@ -244,6 +244,13 @@ METHOD_FIELDS: Mapping[str, Mapping[str, Field]] = {
             refusal="The sampling rate s must be above 0 and at most 1.",
             attempt="s = 0.1.",
         ),
+        "draw": Field(
+            "choice",
+            "how many rows of a group of G people are drawn and published: G / k of them, rounded down, or the paper's one",
+            implied="many",
+            unset='`"many"`',
+            choices=("many", "one"),
+        ),
         "grouping": Field(
             "choice",
             "how groups are made: by cuts that see quasi-identifiers alone, or by the paper's specialization, calibrated "

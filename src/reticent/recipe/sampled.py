@@ -1,4 +1,4 @@
-"""Writer of sampled releases: one row of each group, its labels, its perturbed value, and the group's size as G."""
+"""Writer of sampled releases: the drawn rows of each group, its labels, their perturbed values, and the group's size as G."""
 
 from __future__ import annotations
 

@@ -1,9 +1,11 @@
 """Perturbed generalization (Tao, Xiao, Li & Zhang, "On anti-corruption privacy preserving publication", ICDE 2008, section IV).
 
-Cells and promises about corruption -> a recipe of disjoint groups of which one tuple each is published, its sensitive
-value perturbed.  Phase 1 (`perturb_codes`) keeps a value with probability p and else draws one of the domain; phase 2
-(`grouping`) makes groups of at least k rows; phase 3 (`draw_rows`) draws one tuple of each group and notes the group's
-size, G.
+Cells and promises about corruption -> a recipe of disjoint groups of which a few tuples each are published, their
+sensitive values perturbed.  Phase 1 (`perturb_codes`) keeps a value with probability p and else draws one of the domain;
+phase 2 (`grouping`) makes groups of at least k rows; phase 3 draws tuples of each group and notes the group's size, G:
+one of them as the paper does (`draw_row_of_each`), or G / k of them, rounded down (`draw_share_of_rows`).  A person is
+drawn with a probability of at most 1 / k either way, and the bounds of `corruption_guarantees` hold for both: the proof
+stands there.
 
 `grouping = "mondrian"` looks at quasi-identifiers alone, so only the values that are drawn need to be perturbed: that
 is distributed exactly as perturbing all of them first.  `grouping = "specialization"`, the paper's choice, looks at
@@ -15,7 +17,7 @@ with k = 1.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
@@ -59,7 +61,9 @@ def perturb_codes(codes: np.ndarray, p: Fraction, domain: int, rng: np.random.Ge
     return np.where(draws < numerator * domain, codes, draws % domain).astype(np.int32)
 
 
-def draw_rows(cells: Cells, group_of_cell: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+def draw_row_of_each(
+    cells: Cells, group_of_cell: np.ndarray, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
     """Draw one row of each group, uniformly (phase 3, stratified sampling, steps S1 to S4).
 
     Return for each group the place of its drawn row among all rows, in the order of their cells, and that row's cell.
@@ -74,14 +78,33 @@ def draw_rows(cells: Cells, group_of_cell: np.ndarray, rng: np.random.Generator)
     return first[cell] + (place - (until[entry] - cells.counts[cell])), cell
 
 
+def draw_share_of_rows(
+    cells: Cells, group_of_cell: np.ndarray, k: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Draw floor(G / k) rows of each group of G, without replacement: every choice of so many rows is equally likely.
+
+    All rows are put in random order, and each group's first ones are drawn. Return their places among all rows, in the
+    order of their cells, and their cells; groups in order.
+    """
+    cell_of_row = np.repeat(np.arange(len(cells)), cells.counts)
+    group_of_row = group_of_cell[cell_of_row]
+    shuffled = rng.permutation(len(group_of_row))
+    by_group = shuffled[np.argsort(group_of_row[shuffled], kind="stable")]
+    sizes = np.bincount(group_of_row)
+    turn = np.arange(len(by_group)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    place = by_group[turn < np.repeat(sizes // k, sizes)]
+    return place, cell_of_row[place]
+
+
 @document_parameters(METHODS["perturbed-generalization"])
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PerturbedGeneralization(Method):
-    """One row of each group, its labels the group's and its sensitive value perturbed."""
+    """A few rows of each group, their labels the group's and their sensitive values perturbed."""
 
     p: Fraction | None = None
     k: int | None = None
     s: Fraction | None = None
+    draw: str | None = None
     grouping: str = "mondrian"
     cuts: str = "loss"
     categories: Sequence[Sequence[str]] | None = None
@@ -100,6 +123,7 @@ class PerturbedGeneralization(Method):
             p: Number | None = None,
             k: int | None = None,
             s: Number | None = None,
+            draw: str | None = None,
             grouping: str = "mondrian",
             cuts: str = "loss",
             categories: Sequence[Sequence[str]] | None = None,
@@ -148,16 +172,30 @@ class PerturbedGeneralization(Method):
             promise.verify({"p": p, "k": self.counted_on, "domain": len(domain)})
         if self.grouping == "mondrian":
             groups = group_by_cuts(cells, promises, self.least, self.cuts, self.weights)
-            place, cell = draw_rows(cells, groups, rng.stream("draw"))
+            place, cell = self._draw_rows(cells, groups, rng)
             value = perturb_codes(domain.code[cells.values[cell, 0]], p, len(domain), rng.stream("perturbation"))
         else:
             perturbed = self._perturb_rows(cells, domain, p, rng)
             groups = self._group_specialized(cells, promises, domain, perturbed)
-            place, cell = draw_rows(cells, groups, rng.stream("draw"))
+            place, cell = self._draw_rows(cells, groups, rng)
             value = perturbed[place]
-        return _build_recipe(
+        recipe = _build_recipe(
             cells, groups, cell, value, SamplingMechanism(p, self.least, domain.texts, domain.declared)
         )
+        # A manifest without the word is of the paper's one row, as all were before there was a choice.
+        return replace(recipe, chosen={"draw": "many" if self.draws_many else None})
+
+    @property
+    def draws_many(self) -> bool:
+        """Whether a group of G rows publishes floor(G / k) of them, not one."""
+        return (self.draw or METHODS[self.name].fields["draw"].implied) == "many"
+
+    def _draw_rows(self, cells: Cells, groups: np.ndarray, rng: Random) -> tuple[np.ndarray, np.ndarray]:
+        """Draw the rows to publish (phase 3): their places among all rows, and their cells."""
+        stream = rng.stream("draw")
+        if self.draws_many:
+            return draw_share_of_rows(cells, groups, self.least, stream)
+        return draw_row_of_each(cells, groups, stream)
 
     def _perturb_rows(self, cells: Cells, domain: SensitiveDomain, p: Fraction, rng: Random) -> np.ndarray:
         """Perturb the code of every row, in the order of the cells."""
