@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from fractions import Fraction
+from itertools import combinations
 
 import numpy as np
 import polars as pl
@@ -13,7 +15,7 @@ import reticent as rt
 from reticent.data.cells import Cells
 from reticent.data.domain import build_range_domain
 from reticent.errors import ReticentError
-from reticent.methods.perturbed_generalization.method import draw_row_of_each, perturb_codes
+from reticent.methods.perturbed_generalization.method import draw_row_of_each, draw_share_of_rows, perturb_codes
 from reticent.randomness import Random
 
 RNG = np.random.default_rng(1)
@@ -63,6 +65,73 @@ def test_which_tuple_is_drawn_is_uniform():
     row_group = np.repeat(groups, counts)
     assert seen[row_group == 0].sum() == seen[row_group == 1].sum() == times
     assert (np.abs(seen - times / 5) < 6 * np.sqrt(times * 0.2 * 0.8)).all()
+
+
+def test_every_choice_of_as_many_rows_is_drawn_as_often():
+    """Groups of five and seven rows, k = 2: two and three rows each, all pairs and all triples alike, in six standard deviations."""
+    axis = build_range_domain("x", "numeric", "Int64", ["0", "1", "2"], np.arange(3), null=False)
+    counts = np.array([3, 1, 2, 6])
+    cells = Cells((axis,), (), np.zeros((4, 1), np.int32), np.zeros((4, 0), np.int32), counts)
+    groups = np.array([0, 1, 0, 1])
+    rng = Random.from_seed(2).stream("x")
+    times = 7000
+    seen = Counter()
+    for _ in range(times):
+        place, cell = draw_share_of_rows(cells, groups, 2, rng)
+        assert groups[cell].tolist() == [0, 0, 1, 1, 1]
+        assert np.array_equal(cell, np.repeat(np.arange(4), counts)[place])
+        seen[tuple(sorted(place[:2].tolist()))] += 1
+        seen[tuple(sorted(place[2:].tolist()))] += 1
+    for rows, size in (([0, 1, 2, 4, 5], 2), ([3, 6, 7, 8, 9, 10, 11], 3)):
+        choices = list(combinations(rows, size))
+        share = 1 / len(choices)
+        assert sum(seen[choice] for choice in choices) == times
+        assert all(abs(seen[c] - times * share) < 6 * np.sqrt(times * share * (1 - share)) for c in choices)
+
+
+def test_a_job_that_draws_one_row_publishes_the_bytes_of_earlier_versions():
+    """Digests of data, manifest and README by the version before there was a choice."""
+    digests = []
+    for more in ({}, {"grouping": "specialization", "categories": [["0", "1"], ["2", "3", "4"]]}):
+        method = rt.PerturbedGeneralization(k=4, draw="one", **more)
+        release = rt.publish(job(method=method, release=rt.Output(format="csv")), frame=TABLE, seed=1)
+        for name in ("data.csv", "manifest.json", "README.md"):
+            digests.append(hashlib.sha256((release.folder / name).read_bytes()).hexdigest()[:16])
+    assert digests == [
+        "fe899c779a7c48eb",
+        "f5886e92e0b8b7e2",
+        "eadd3df31fcd1edd",
+        "c50854a5a2b0d85a",
+        "3f8f49a7a90dadf6",
+        "1e3f9eca686bfa2a",
+    ]
+
+
+@pytest.mark.parametrize("how", [{}, {"draw": "many"}])
+def test_every_label_publishes_its_size_over_k_rows_unless_one_is_asked_for(how):
+    dense = TABLE.with_columns(a=pl.col("a") // 7)
+    frame = rt.publish(job(method=rt.PerturbedGeneralization(k=4, **how)), frame=dense, seed=1).frame()
+    labels = frame.group_by("a", "b").agg(pl.len(), pl.col("G").unique())
+    assert labels["G"].list.len().to_list() == [1] * len(labels)
+    assert (labels["len"] == labels["G"].list.first() // 4).all()
+    assert labels["len"].max() > 1
+    assert labels["G"].list.first().sum() == len(dense)
+    single = rt.publish(job(method=rt.PerturbedGeneralization(k=4, draw="one")), frame=dense, seed=1).frame()
+    assert len(single) == len(labels) < len(frame)
+
+
+def test_more_rows_of_a_label_make_a_count_more_certain():
+    rng = np.random.default_rng(4)
+    dense = pl.DataFrame({"a": rng.integers(0, 8, 3000), "s": rng.choice(5, 3000, p=[0.5, 0.2, 0.1, 0.1, 0.1])})
+    columns = {"a": rt.quasi(), "s": rt.sensitive(domain=[0, 4])}
+    errors = {}
+    for draw in ("one", "many"):
+        method = rt.PerturbedGeneralization(k=4, draw=draw)
+        found = rt.publish(job(columns=columns, method=method), frame=dense, seed=1).count(values=[0])
+        truth = dense.filter(pl.col("s") == 0).height
+        assert abs(found.estimate - truth) < 4 * found.std_error
+        errors[draw] = found.std_error
+    assert errors["many"] < errors["one"] / 5
 
 
 def unrefuted(found) -> bool:

@@ -164,6 +164,8 @@ def find_worst_of_many(
     exact_lifts = sorted(worst[1].list_lifts().items(), key=lambda item: -item[1])
     exact = find_worst_belief([lift for _, lift in exact_lifts], domain, adversary.lambda_, adversary.rho1)
     belief = {value: Fraction(share) for (value, _), share in zip(exact_lifts, exact.belief, strict=True)}
+    if len(belief) == domain:  # no value is left that is not shown: the rest is believed of the least lifted
+        belief[exact_lifts[-1][0]] += 1 - sum(belief.values())
     return WorstCase(float(exact.posterior), growth, float(worst[1].compute_chance_of_draw(belief)))
 
 

@@ -86,11 +86,10 @@ class DrawnTuples:
 
     def compute_chance_of_draw(self, belief: Mapping[int, Fraction]) -> Fraction:
         """Compute the posterior probability that the victim was drawn; values that are not shown have the rest of the belief."""
-        by_victim = sum(
-            tuples * self.without[value] * (self.redrawn + self.p * belief.get(value, Fraction(0)))
-            for value, tuples in self.shown.items()
-        )
-        lifted = sum(belief[value] * (self.likelihood(value) - self.unlifted) for value in belief)
+        by_victim = Fraction(0)
+        for value, tuples in self.shown.items():
+            by_victim += tuples * self.without[value] * (self.redrawn + self.p * belief.get(value, Fraction(0)))
+        lifted = sum((belief[value] * (self.likelihood(value) - self.unlifted) for value in belief), Fraction(0))
         return by_victim / self.size / (self.unlifted + lifted)
 
     def _compute_chance(self, shown: Mapping[int, int]) -> Fraction:
