@@ -57,12 +57,12 @@ from reticent.data.csv import suggest_column
 from reticent.data.parsing import parse_texts
 from reticent.data.source import Source, collect_frame, scan_source
 from reticent.errors import BundleDamaged, RequestError, pluralize, quote_list
+from reticent.estimate.row_weights import SIZE_COLUMN, draws_many
 from reticent.format.manifest import Manifest, find_domain_declaration
 from reticent.labels.crucial_tuple import find_crucial_rows, read_column
 from reticent.models import corruption_guarantees as bounds
 from reticent.models.corruption_guarantees import validate_skew
 from reticent.models.rational_bounds import parse_fraction
-from reticent.release.sampled import SIZE_COLUMN, draws_many
 
 MAX_INFORMATIVE_PEOPLE = 10_000  # more people than that tell the adversary next to nothing
 PriorBelief = Sequence[Fraction]

@@ -233,7 +233,8 @@ METHOD_FIELDS: Mapping[str, Mapping[str, Field]] = {
             doc="the least group",
             required=False,
             implied=6,
-            unset="6, unless `s` is set",
+            unset="the one that makes counts most certain, unless `s` is set: p is then about 1/2; 6 for one row of each "
+            "group, and for specialization",
         ),
         "s": Field(
             "number",

@@ -64,6 +64,13 @@ from reticent.estimate.reconstruction import (
     compute_slope,
     require_no_extreme,
 )
+from reticent.estimate.row_weights import (
+    SIZE_COLUMN,
+    allot_people,
+    compute_row_weights,
+    draws_many,
+    list_label_columns,
+)
 from reticent.format import schema_checks
 from reticent.format.data_files import (
     Schema,
@@ -96,7 +103,6 @@ CUT_GROUPS_NOTE = (
     "The condition selects parts of groups. Their people are taken to be spread evenly over what the labels cover; where they are not, "
     "the estimate is biased, and neither the standard error nor the interval knows it."
 )
-SIZE_COLUMN = "G"
 DECLARATION_SENTENCES = {
     "hierarchy": "The domain is the leaves of the publisher's hierarchy, whichever of them occur.",
     "order": "The domain is the publisher's list of ordered values, whichever of them occur.",
@@ -474,45 +480,9 @@ class SampledReader:
         )
 
 
-def draws_many(manifest: Manifest) -> bool:
-    """Tell whether floor(G / k) rows of a group of G are published; a manifest that does not say so is of one row of each."""
-    return manifest.method.parameters.get("draw", "one") == "many"
-
-
-def count_drawn_rows(sizes: np.ndarray, manifest: Manifest) -> np.ndarray:
-    """Count the published rows of groups of these sizes."""
-    if not draws_many(manifest):
-        return np.ones(len(sizes), np.int64)
-    return np.maximum(sizes // int(manifest.own["k"]), 1)
-
-
-def compute_row_weights(sizes: np.ndarray, manifest: Manifest) -> np.ndarray:
-    """Compute how many people each published row stands for, from the sizes of the rows' groups."""
-    weights: np.ndarray = sizes / count_drawn_rows(sizes, manifest)
-    return weights
-
-
-def allot_people(data: pl.DataFrame, manifest: Manifest) -> np.ndarray:
-    """Allot the people of each group to its rows, in whole numbers that sum to its size and differ by one at most.
-
-    Rows of a group have equal labels, so what is asked of labels alone is answered alike however they are allotted.
-    """
-    sizes: np.ndarray = data[SIZE_COLUMN].to_numpy()
-    if not draws_many(manifest):
-        return sizes
-    drawn = count_drawn_rows(sizes, manifest)
-    turn = data.select(pl.int_range(pl.len()).over(_list_labels(manifest)).alias("turn"))["turn"].to_numpy()
-    allotted: np.ndarray = sizes // drawn + (turn < sizes % drawn)
-    return allotted
-
-
-def _list_labels(manifest: Manifest) -> list[str]:
-    return [column.name for column in manifest.find_columns_with_role(Role.QUASI)]
-
-
 def _require_drawn_rows(data: pl.DataFrame, manifest: Manifest) -> None:
     """Refuse rows of one label that differ in their group's size, or are not as many as are drawn of it."""
-    groups = data.group_by(_list_labels(manifest)).agg(
+    groups = data.group_by(list_label_columns(manifest)).agg(
         pl.len().alias("rows"), pl.col(SIZE_COLUMN).min().alias("least"), pl.col(SIZE_COLUMN).max().alias("most")
     )
     wrong = (groups["least"] != groups["most"]) | (groups["rows"] != groups["least"] // int(manifest.own["k"]))

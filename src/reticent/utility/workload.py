@@ -41,12 +41,12 @@ from reticent.data.cells import Cells, build_cells
 from reticent.data.columns import Role
 from reticent.errors import JobError
 from reticent.estimate.answer import Answer
+from reticent.estimate.row_weights import SIZE_COLUMN, compute_row_weights
 from reticent.format.manifest import ColumnEntry, Manifest
 from reticent.kernels.expected_counts import sum_expected_counts
 from reticent.kernels.workload_counts import count_overlaps, select_histograms
 from reticent.labels.adversary_view import Boxes, GroupMembers, build_boxes, encode_values
 from reticent.release.kind import reader_for
-from reticent.release.sampled import SIZE_COLUMN, compute_row_weights
 from reticent.validation import instance_of, integer, integers, share, validate_arguments
 
 SELECTIVITIES = (0.0, 0.001, 0.01, 0.05, 0.1, 0.2, 1.0)

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from reticent.data.columns import Column
 from reticent.exact_arithmetic import as_ratio
 from reticent.methods.base import Method
 from reticent.methods.perturbed_generalization.calibration import (
+    choose_group_size,
     find_largest_retention,
     require_one_row_per_person,
     require_usable_domain,
@@ -132,7 +133,7 @@ class PerturbedGeneralization(Method):
         ) -> None: ...
 
     def __post_init__(self) -> None:
-        if self.k is None and self.s is None:
+        if self.k is None and self.s is None and not self.chooses_group_size:
             object.__setattr__(self, "k", METHODS[self.name].fields["k"].implied)
         check_parameters(self, as_given=("weights",))
 
@@ -153,48 +154,52 @@ class PerturbedGeneralization(Method):
         ]
 
     @property
-    def least(self) -> int:
-        """The least number of people in a group."""
-        return resolve_group_size(self.k, self.s)
-
-    @property
-    def counted_on(self) -> int:
-        """The k that promises are calibrated with: 1 where cuts follow perturbed classes (ERRATA 5.9)."""
-        return self.least if self.grouping == "mondrian" else 1
+    def chooses_group_size(self) -> bool:
+        """Whether k is chosen by the promises if it is left out: not for the paper's one row, nor where p does not follow k."""
+        return self.draws_many and self.grouping == "mondrian"
 
     def plan(self, cells: Cells, promises: Promises, rng: Random) -> SampledRecipe:
         require_one_row_per_person(cells.rows_per_person)
         domain = find_sensitive_domain(cells, self.domain)
         require_usable_domain(promises, len(domain))
-        p = self.p or find_largest_retention(promises, self.counted_on, len(domain))
+        k = self._resolve_group_size(cells, promises, len(domain))
+        counted_on = k if self.grouping == "mondrian" else 1  # cuts that follow perturbed classes: ERRATA 5.9
+        p = self.p or find_largest_retention(promises, counted_on, len(domain))
         models: list[RhoGuarantee | DeltaGrowth] = promises.require_models(RhoGuarantee, DeltaGrowth)
         for promise in models:
-            promise.verify({"p": p, "k": self.counted_on, "domain": len(domain)})
+            promise.verify({"p": p, "k": counted_on, "domain": len(domain)})
         if self.grouping == "mondrian":
-            groups = group_by_cuts(cells, promises, self.least, self.cuts, self.weights)
-            place, cell = self._draw_rows(cells, groups, rng)
+            groups = group_by_cuts(cells, promises, k, self.cuts, self.weights)
+            place, cell = self._draw_rows(cells, groups, k, rng)
             value = perturb_codes(domain.code[cells.values[cell, 0]], p, len(domain), rng.stream("perturbation"))
         else:
             perturbed = self._perturb_rows(cells, domain, p, rng)
-            groups = self._group_specialized(cells, promises, domain, perturbed)
-            place, cell = self._draw_rows(cells, groups, rng)
+            groups = self._group_specialized(cells, promises, k, domain, perturbed)
+            place, cell = self._draw_rows(cells, groups, k, rng)
             value = perturbed[place]
-        recipe = _build_recipe(
-            cells, groups, cell, value, SamplingMechanism(p, self.least, domain.texts, domain.declared)
-        )
+        recipe = _build_recipe(cells, groups, cell, value, SamplingMechanism(p, k, domain.texts, domain.declared))
         # A manifest without the word is of the paper's one row, as all were before there was a choice.
-        return replace(recipe, chosen={"draw": "many" if self.draws_many else None})
+        chosen: dict[str, Any] = {"draw": "many" if self.draws_many else None}
+        if self.k is None and self.s is None:
+            chosen["k"] = k
+        return replace(recipe, chosen=chosen)
+
+    def _resolve_group_size(self, cells: Cells, promises: Promises, domain: int) -> int:
+        """Return the least group: as it is set, or as the promises make counts most certain, and never more than all rows."""
+        if self.k is not None or self.s is not None:
+            return resolve_group_size(self.k, self.s)
+        return max(1, min(choose_group_size(promises, domain), cells.rows))
 
     @property
     def draws_many(self) -> bool:
         """Whether a group of G rows publishes floor(G / k) of them, not one."""
         return (self.draw or METHODS[self.name].fields["draw"].implied) == "many"
 
-    def _draw_rows(self, cells: Cells, groups: np.ndarray, rng: Random) -> tuple[np.ndarray, np.ndarray]:
+    def _draw_rows(self, cells: Cells, groups: np.ndarray, k: int, rng: Random) -> tuple[np.ndarray, np.ndarray]:
         """Draw the rows to publish (phase 3): their places among all rows, and their cells."""
         stream = rng.stream("draw")
         if self.draws_many:
-            return draw_share_of_rows(cells, groups, self.least, stream)
+            return draw_share_of_rows(cells, groups, k, stream)
         return draw_row_of_each(cells, groups, stream)
 
     def _perturb_rows(self, cells: Cells, domain: SensitiveDomain, p: Fraction, rng: Random) -> np.ndarray:
@@ -203,7 +208,7 @@ class PerturbedGeneralization(Method):
         return perturb_codes(row_codes, p, len(domain), rng.stream("perturbation"))
 
     def _group_specialized(
-        self, cells: Cells, promises: Promises, domain: SensitiveDomain, perturbed: np.ndarray
+        self, cells: Cells, promises: Promises, k: int, domain: SensitiveDomain, perturbed: np.ndarray
     ) -> np.ndarray:
         assert self.categories is not None
         of_value = classify_values(domain.texts, self.categories)
@@ -211,7 +216,7 @@ class PerturbedGeneralization(Method):
         size = len(self.categories)
         row_cell = np.repeat(np.arange(len(cells)), cells.counts)
         class_rows = np.bincount(row_cell * size + classes, minlength=len(cells) * size).reshape(-1, size)
-        return group_by_specialization(cells, promises, self.least, class_rows)
+        return group_by_specialization(cells, promises, k, class_rows)
 
 
 def _build_recipe(

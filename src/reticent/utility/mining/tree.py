@@ -41,9 +41,9 @@ from sklearn.tree import DecisionTreeClassifier
 from reticent.data.columns import Role
 from reticent.data.parsing import parse_texts
 from reticent.errors import RequestError, pluralize, quote_list
+from reticent.estimate.row_weights import SIZE_COLUMN, compute_row_weights
 from reticent.format.manifest import Manifest
 from reticent.kernels.tree_places import spread_tallies
-from reticent.release.sampled import SIZE_COLUMN, compute_row_weights
 from reticent.utility.mining.features import Feature, LabelPlaces, make_feature
 
 MAX_EM_STEPS = 100
