@@ -140,7 +140,7 @@ SECTION_IV = Section(
             FAILS,
             "Cuts see quasi-identifiers alone by default. The paper's specialization looks at perturbed classes, which the "
             "theorems do not cover ([erratum](errata.md#grouping-by-perturbed-values-tells-of-people-who-were-not-drawn)): it is "
-            "built, and calibrated with k = 1. A rare pattern of missing quasi-identifiers refuses the table.",
+            "built, and calibrated with k = 1. A rare pattern of missing quasi-identifiers is refused with the columns to withhold.",
             code=(
                 "methods/perturbed_generalization/grouping.py:group_by_cuts",
                 "methods/perturbed_generalization/grouping.py:group_by_specialization",
