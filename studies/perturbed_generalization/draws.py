@@ -25,7 +25,6 @@ import reticent as rt
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 SEEDS = (1, 2, 3, 4, 5)
 QUESTIONS = 100
-SIZES = (1, 2, 4, 6, 8, 12, 16, 24, 32, 48)
 SENSITIVE = "value"
 TABLES = {
     "adult": ("adult.parquet", ("age", "education", "marital-status", "race", "sex"), "occupation"),
@@ -57,13 +56,6 @@ def compared() -> Iterator[dict[str, object]]:
         for setting in ({"draw": "one", "k": 6}, {"draw": "many", "k": 6}, {}):
             for seed in SEEDS:
                 yield measured(name, seed, "chosen" if not setting else f"{setting['draw']}, 6", setting)
-
-
-def sizes() -> Iterator[dict[str, object]]:
-    """Many rows with every size of groups, one seed."""
-    for name in TABLES:
-        for k in SIZES:
-            yield measured(name, 1, "many", {"draw": "many", "k": k})
 
 
 def measured(name: str, seed: int, setting: str, given: dict[str, object]) -> dict[str, object]:
