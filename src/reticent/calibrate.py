@@ -26,7 +26,7 @@ POSTERIOR_SAMPLES = 2_000
 MAX_ENUMERATED_ROWS = 40  # tables of more rows are too many to list
 METHOD_OPTIONS = {
     "suppression": ("l", "counts", "rows", "values", "prior", "kinds"),
-    "perturbed-generalization": ("p", "k", "s", "lambda_", "rho1", "rho2", "delta", "domain"),
+    "perturbed-generalization": ("p", "k", "s", "lambda_", "rho1", "rho2", "delta", "domain", "rows"),
 }
 
 
@@ -76,6 +76,8 @@ def calibrate_perturbed_generalization(**options: Any) -> dict[str, Any]:
 
     if options.get("domain") is not None:
         options["domain"] = integer(options["domain"], "domain")
+    if options.get("rows") is not None:
+        options["rows"] = integer(options["rows"], "rows")
     return answer_calibration({name.removesuffix("_"): value for name, value in options.items() if value is not None})
 
 

@@ -93,6 +93,9 @@ class PlanSummary:
     alone: int | None = None  # people whose group has one row; None where rows are in no groups
     ail_by_column: Mapping[str, float] = field(default_factory=dict)
     within_limit: bool | None = None  # whether the loss is at most `loss_at_most`; None where the job sets no limit
+    drawn: Mapping[str, float] | None = (
+        None  # of a sample of perturbed rows: p, k, rows, and the error of a count of a tenth
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +141,7 @@ class CheckResult:
             "within_limit": self.within_limit,
             "method": self.methods[0].method,
             **asdict(self),
+            "methods": [_list_figures(summary) for summary in self.methods],
             "carried": [column.to_dict() for column in self.carried],
             "advice": advice,
             "spellings": [variants.to_dict(show_values=show_values) for variants in self.spellings],
@@ -556,6 +560,14 @@ def _plan_sample(
             why = f"{why} On one cell in {stride}, {sample.rows:,} rows, it {finding}."
             break
     return PlanSummary(job.method.name, None, why=why)
+
+
+def _list_figures(summary: PlanSummary) -> dict[str, Any]:
+    """List the figures of a summary; those of a draw only where rows are drawn."""
+    figures = asdict(summary)
+    if summary.drawn is None:
+        figures.pop("drawn")
+    return figures
 
 
 def _summarize_plan(candidate: Candidate, planned: PlannedCells) -> PlanSummary:

@@ -68,7 +68,7 @@ def release(name: str, k: int, p: str, grouping: str, split: str) -> rt.Release:
         columns={column: rt.quasi(**trees.get(column, {})) for column in train.columns[:-1]}
         | {"class": rt.sensitive(order=order)},
         promises=[rt.DeltaGrowth("0.99", "0.1")],
-        method=rt.PerturbedGeneralization(k=k, p=p, grouping=grouping, **given),
+        method=rt.PerturbedGeneralization(k=k, p=p, grouping=grouping, draw="one", **given),
     )
     return rt.publish(job, frame=train, seed=1)
 

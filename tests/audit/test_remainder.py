@@ -28,7 +28,7 @@ SAYS = {
     "anatomized": "Lost is the link to the sensitive value: a row has one of those that its group lists, and one drawn",
     "perturbed": "Lost is the sensitive value: it was redrawn, and is the row's own with a chance of",
     "transformed": "of these are fakes",
-    "sampled": "One row of each group is published",
+    "sampled": "Of each group a share of its rows is published",
 }
 
 

@@ -28,7 +28,7 @@ TABLE = pl.DataFrame(
 JOB = rt.Job(
     columns={"a": rt.quasi(), "b": rt.quasi(), "s": rt.sensitive(domain=[0, 5])},
     promises=[rt.RhoGuarantee("0.3", "0.6", "0.4"), rt.DeltaGrowth("0.4", "0.4")],
-    method=rt.PerturbedGeneralization(k=5),
+    method=rt.PerturbedGeneralization(k=5, draw="one"),
 )
 
 
@@ -93,7 +93,7 @@ def test_persons_with_several_rows_are_judged_by_all_of_them(tmp_path):
     promises = [rt.RhoGuarantee("0.2", "0.4", "0.2")]
     columns = {**JOB.columns, "who": rt.identifying()}
     table = TABLE.with_columns(who=pl.int_range(pl.len()) // 2)
-    job = rt.Job(columns=columns, promises=promises, method=rt.PerturbedGeneralization(k=10))
+    job = rt.Job(columns=columns, promises=promises, method=rt.PerturbedGeneralization(k=10, draw="one"))
     folder = Path(rt.publish(job, frame=table, seed=1).save(tmp_path / "release"))
     one = rt.audit(folder).to_dict()["promises"][0]
     two = rt.audit(forge(folder, rows_per_person=2, k=5)).to_dict()["promises"][0]
@@ -189,6 +189,73 @@ def test_a_cut_that_overlaps_another_is_found_in_sets_and_ranges(folder):
     )
     with pytest.raises(BundleDamaged, match="cover the same person"):
         rt.audit(forge(folder, wider))
+
+
+DENSE = TABLE.with_columns(a=pl.col("a") // 15)
+
+
+@pytest.fixture
+def dense_folder(tmp_path) -> Path:
+    job = JOB.at(method=rt.PerturbedGeneralization(k=5))
+    return Path(rt.publish(job, frame=DENSE, seed=1).save(tmp_path / "dense"))
+
+
+def test_several_rows_of_a_group_are_kept_against_their_source(dense_folder):
+    found = rt.audit(dense_folder, source=DENSE)
+    assert found.kept is True
+    assert found.groups == len(rt.open(dense_folder).frame().unique(["a", "b"]))
+    assert found.utility["rows_per_group"] > 4
+    assert found.achieved["k-anonymity"] == rt.open(dense_folder).frame()["G"].min()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda data: pl.concat([data, data.head(1)]),
+        lambda data: data.tail(-1),
+        lambda data: data.with_columns(G=pl.col("G") + 5),
+        lambda data: data.with_columns(G=pl.when(pl.int_range(pl.len()) == 0).then(pl.col("G") + 1).otherwise("G")),
+    ],
+)
+def test_a_label_with_other_rows_than_are_drawn_of_its_people_is_refused(dense_folder, change):
+    with pytest.raises(BundleDamaged, match="rows"):
+        rt.audit(forge(dense_folder, change(rt.open(dense_folder).frame())))
+
+
+def test_several_rows_of_a_label_are_refused_where_the_manifest_does_not_say_that_many_are_drawn(dense_folder):
+    method = json.loads((dense_folder / "manifest.json").read_text())["method"]
+    assert method.pop("draw") == "many"
+    with pytest.raises(BundleDamaged, match="cover the same person"):
+        rt.audit(forge(dense_folder, method=method))
+
+
+def test_several_rows_that_were_never_perturbed_are_found(dense_folder):
+    data = rt.open(dense_folder).frame()
+    forged = data.with_columns(s=pl.lit(0, dtype=pl.Int64))
+    found = rt.audit(forge(dense_folder, forged), source=DENSE)
+    assert found.kept is False
+    assert found.source.findings[0].passed is False
+
+
+def test_draws_without_replacement_pass_the_tests_of_draws_and_unperturbed_ones_do_not():
+    rng = np.random.default_rng(3)
+    groups = 60
+    size = 40
+    m = 8
+    p = 0.4
+    drawn = 10
+    true = rng.choice(m, (groups, size), p=[0.4, 0.2, 0.1, 0.1, 0.05, 0.05, 0.05, 0.05])
+    group = np.repeat(np.arange(groups), size)
+    pairs, count = np.unique(group * m + true.ravel(), return_counts=True)
+    rows = np.repeat(np.arange(groups), drawn)
+    places = {"'x'": np.arange(groups, dtype=float)}
+    worst = []
+    for _ in range(200):
+        value = np.concatenate([rng.choice(people, drawn, replace=False) for people in true])
+        shown = np.where(rng.random(len(value)) < p, value, rng.integers(0, m, len(value)))
+        worst.append(assess_draws(pairs // m, pairs % m, count, shown, p, m, places, rows).worst)
+        assert not assess_draws(pairs // m, pairs % m, count, value, p, m, places, rows).passed
+    assert min(worst) > 1e-3  # p-values that are bounds: 200 honest draws come nowhere near what condemns
 
 
 def test_honest_draws_pass_and_unperturbed_ones_do_not():

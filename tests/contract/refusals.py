@@ -112,7 +112,7 @@ REFUSED = [
         READS_GROUPS,
         "sampled releases",
         sampled,
-        "This attack reads the values that groups hold; a sampled release shows one perturbed value of each group.",
+        "This attack reads the values that groups hold; a sampled release shows perturbed values of the few people who were drawn.",
     ),
     Rule(
         ("attack minimality",),
@@ -142,7 +142,7 @@ REFUSED = [
         ("value_counts",),
         "sampled releases",
         sampled,
-        "In a sampled release one perturbed value of each group is published: counts of them are not those of the people.",
+        "In a sampled release perturbed values of the few people who were drawn are published: counts of them are not those of the people.",
     ),
     Rule(
         ("count (an estimate)",),

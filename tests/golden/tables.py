@@ -224,6 +224,9 @@ CASES = {
     "distribution": Case(WAGE, P_PRIVACY + method("distribution", group_by='["city"]', fakes=0.1), looks="all"),
     "distribution-categories": Case(AGE_AND_CITY, P_PRIVACY + method("distribution", group_by='["city"]')),
     "perturbed-generalization": Case(AGE_AND_CITY, RHO + method("perturbed-generalization", k=2), looks="all"),
+    "perturbed-generalization-one": Case(
+        AGE_AND_CITY, RHO + method("perturbed-generalization", k=2, draw='"one"'), looks="all"
+    ),
     "perturbed-generalization-growth": Case(
         AGE_AND_CITY, promise("delta-growth", delta=0.4, lambda_=0.4) + method("perturbed-generalization", k=2)
     ),

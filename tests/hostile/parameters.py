@@ -105,6 +105,7 @@ EVERYWHERE: dict[str, dict[str, list[Any]]] = {
         "s": [0, 2, 0.5],
         "grouping": ["wild", "specialization"],
         "cuts": ["blind"],
+        "draw": ["two", 3],
         "categories": [[["a"]], "abc"],
         "domain": [[], "abc", [3]],
     },

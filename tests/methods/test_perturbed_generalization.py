@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from fractions import Fraction
+from itertools import combinations
 
 import numpy as np
 import polars as pl
@@ -13,7 +15,8 @@ import reticent as rt
 from reticent.data.cells import Cells
 from reticent.data.domain import build_range_domain
 from reticent.errors import ReticentError
-from reticent.methods.perturbed_generalization.method import draw_rows, perturb_codes
+from reticent.methods.perturbed_generalization.calibration import choose_group_size, find_largest_retention
+from reticent.methods.perturbed_generalization.method import draw_row_of_each, draw_share_of_rows, perturb_codes
 from reticent.randomness import Random
 
 RNG = np.random.default_rng(1)
@@ -57,12 +60,79 @@ def test_which_tuple_is_drawn_is_uniform():
     times = 6000
     seen = np.zeros(10)
     for _ in range(times):
-        place, cell = draw_rows(cells, groups, rng)
+        place, cell = draw_row_of_each(cells, groups, rng)
         assert groups[cell].tolist() == [0, 1]
         seen[place] += 1
     row_group = np.repeat(groups, counts)
     assert seen[row_group == 0].sum() == seen[row_group == 1].sum() == times
     assert (np.abs(seen - times / 5) < 6 * np.sqrt(times * 0.2 * 0.8)).all()
+
+
+def test_every_choice_of_as_many_rows_is_drawn_as_often():
+    """Groups of five and seven rows, k = 2: two and three rows each, all pairs and all triples alike, in six standard deviations."""
+    axis = build_range_domain("x", "numeric", "Int64", ["0", "1", "2"], np.arange(3), null=False)
+    counts = np.array([3, 1, 2, 6])
+    cells = Cells((axis,), (), np.zeros((4, 1), np.int32), np.zeros((4, 0), np.int32), counts)
+    groups = np.array([0, 1, 0, 1])
+    rng = Random.from_seed(2).stream("x")
+    times = 7000
+    seen = Counter()
+    for _ in range(times):
+        place, cell = draw_share_of_rows(cells, groups, 2, rng)
+        assert groups[cell].tolist() == [0, 0, 1, 1, 1]
+        assert np.array_equal(cell, np.repeat(np.arange(4), counts)[place])
+        seen[tuple(sorted(place[:2].tolist()))] += 1
+        seen[tuple(sorted(place[2:].tolist()))] += 1
+    for rows, size in (([0, 1, 2, 4, 5], 2), ([3, 6, 7, 8, 9, 10, 11], 3)):
+        choices = list(combinations(rows, size))
+        share = 1 / len(choices)
+        assert sum(seen[choice] for choice in choices) == times
+        assert all(abs(seen[c] - times * share) < 6 * np.sqrt(times * share * (1 - share)) for c in choices)
+
+
+def test_a_job_that_draws_one_row_publishes_the_bytes_of_earlier_versions():
+    """Digests of data, manifest and README by the version before there was a choice."""
+    digests = []
+    for more in ({}, {"grouping": "specialization", "categories": [["0", "1"], ["2", "3", "4"]]}):
+        method = rt.PerturbedGeneralization(k=4, draw="one", **more)
+        release = rt.publish(job(method=method, release=rt.Output(format="csv")), frame=TABLE, seed=1)
+        for name in ("data.csv", "manifest.json", "README.md"):
+            digests.append(hashlib.sha256((release.folder / name).read_bytes()).hexdigest()[:16])
+    assert digests == [
+        "fe899c779a7c48eb",
+        "f5886e92e0b8b7e2",
+        "eadd3df31fcd1edd",
+        "c50854a5a2b0d85a",
+        "3f8f49a7a90dadf6",
+        "1e3f9eca686bfa2a",
+    ]
+
+
+@pytest.mark.parametrize("how", [{}, {"draw": "many"}])
+def test_every_label_publishes_its_size_over_k_rows_unless_one_is_asked_for(how):
+    dense = TABLE.with_columns(a=pl.col("a") // 7)
+    frame = rt.publish(job(method=rt.PerturbedGeneralization(k=4, **how)), frame=dense, seed=1).frame()
+    labels = frame.group_by("a", "b").agg(pl.len(), pl.col("G").unique())
+    assert labels["G"].list.len().to_list() == [1] * len(labels)
+    assert (labels["len"] == labels["G"].list.first() // 4).all()
+    assert labels["len"].max() > 1
+    assert labels["G"].list.first().sum() == len(dense)
+    single = rt.publish(job(method=rt.PerturbedGeneralization(k=4, draw="one")), frame=dense, seed=1).frame()
+    assert len(single) == len(labels) < len(frame)
+
+
+def test_more_rows_of_a_label_make_a_count_more_certain():
+    rng = np.random.default_rng(4)
+    dense = pl.DataFrame({"a": rng.integers(0, 8, 3000), "s": rng.choice(5, 3000, p=[0.5, 0.2, 0.1, 0.1, 0.1])})
+    columns = {"a": rt.quasi(), "s": rt.sensitive(domain=[0, 4])}
+    errors = {}
+    for draw in ("one", "many"):
+        method = rt.PerturbedGeneralization(k=4, draw=draw)
+        found = rt.publish(job(columns=columns, method=method), frame=dense, seed=1).count(values=[0])
+        truth = dense.filter(pl.col("s") == 0).height
+        assert abs(found.estimate - truth) < 4 * found.std_error
+        errors[draw] = found.std_error
+    assert errors["many"] < errors["one"] / 5
 
 
 def unrefuted(found) -> bool:
@@ -101,6 +171,64 @@ def test_p_left_out_is_the_largest_that_keeps_every_promise():
     p = Fraction(str(rt.publish(job(promises=promises), frame=TABLE, seed=1).manifest.own["p"]))
     assert all(promise.holds(p, 4, 5) for promise in promises)
     assert not all(promise.holds(p + Fraction(1, 10**6), 4, 5) for promise in promises)
+
+
+@pytest.mark.parametrize("rho2", ["0.35", "0.5", "0.75", "0.99"])
+def test_k_left_out_is_the_one_at_which_p_is_nearly_a_half(rho2):
+    """(1 - p1) / p1, rounded, with p1 the largest p that k = 1 allows; at least 1."""
+    promise = rt.RhoGuarantee("0.2", rho2, "0.4")
+    method = rt.PerturbedGeneralization()
+    own = rt.publish(job(promises=[promise], method=method), frame=TABLE, seed=1).manifest.own
+    alone = max(Fraction(n, 10**6) for n in range(1, 10**6, 997) if promise.holds(Fraction(n, 10**6), 1, 5))
+    assert abs(own["k"] - max(1, float((1 - alone) / alone))) < 0.6
+    assert promise.holds(Fraction(str(own["p"])), own["k"], 5)
+    if own["k"] > 2:
+        assert abs(own["p"] - 0.5) < 0.1
+    assert (
+        rt.publish(job(promises=[promise], method=method), frame=TABLE, seed=1).manifest.method.parameters["k"]
+        == own["k"]
+    )
+
+
+def test_the_chosen_k_has_the_least_variance_of_all():
+    """A count's variance goes as k / p^2 with the largest p of k."""
+    promise = rt.RhoGuarantee("0.2", "0.4", "0.2")
+    chosen = choose_group_size([promise], 40)
+    variance = {k: k / float(find_largest_retention([promise], k, 40)) ** 2 for k in range(1, 4 * chosen)}
+    assert min(variance, key=variance.get) in (chosen - 1, chosen, chosen + 1)
+    assert all(variance[k] < 1.13 * variance[chosen] for k in range(chosen // 2 + 1, 2 * chosen))
+
+
+def test_k_left_out_stays_six_for_one_row_of_each_group_and_for_specialization():
+    specialized = {"grouping": "specialization", "categories": [["0", "1"], ["2", "3", "4"]]}
+    assert rt.PerturbedGeneralization(draw="one").k == rt.PerturbedGeneralization(**specialized).k == 6
+    assert rt.PerturbedGeneralization().k is None
+
+
+def test_check_says_what_is_drawn_and_how_certain_a_count_is():
+    found = rt.check(job(), frame=TABLE, seed=1)
+    release = rt.publish(job(), frame=TABLE, seed=1)
+    drawn = found.methods[0].drawn
+    assert (drawn["k"], drawn["p"], drawn["rows"]) == (4, release.manifest.own["p"], len(release.frame()))
+    assert drawn["std_error"] == pytest.approx(200 * drawn["std_error_share"])
+    assert found.to_dict()["methods"][0]["drawn"] == drawn
+    other = rt.check(
+        rt.Job(columns={"a": rt.quasi(), "b": rt.quasi(), "s": rt.sensitive()}, promises=[rt.KAnonymity(3)]),
+        frame=TABLE,
+    )
+    assert "drawn" not in other.to_dict()["methods"][0]
+
+
+def test_the_expected_error_of_a_count_is_that_of_the_answer_where_the_value_has_a_tenth():
+    rng = np.random.default_rng(4)
+    dense = pl.DataFrame({"a": rng.integers(0, 8, 6000), "s": rng.permutation(np.repeat(np.arange(10), 600))})
+    asked = job(columns={"a": rt.quasi(), "s": rt.sensitive(domain=[0, 9])}, method=rt.PerturbedGeneralization(k=5))
+    expected = rt.check(asked, frame=dense, seed=1).methods[0].drawn["std_error"]
+    stated = rt.publish(asked, frame=dense, seed=1).count(values=[3]).std_error
+    assert stated == pytest.approx(expected, rel=0.1)
+    said = rt.calibrate("perturbed-generalization", k=5, lambda_="0.4", rho1="0.3", rho2="0.6", domain=10, rows=6000)
+    assert said["std_error"] == pytest.approx(expected, rel=0.05)
+    assert said["published"] == 1200
 
 
 def test_specialization_is_calibrated_with_k_1():
@@ -283,6 +411,29 @@ def test_bad_input_writes_nothing(changes, table, says, tmp_path):
     with pytest.raises(ReticentError, match=says):
         rt.publish(job(**changes), frame=table, to=tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("act", [rt.publish, rt.check, rt.plan])
+def test_a_rare_pattern_of_missing_values_names_the_columns_to_withhold_and_that_works(act):
+    """Two rows lack a, 40 lack b and one of them lacks both: withholding the two rows without a leaves only frequent patterns."""
+    lacks_a = pl.int_range(pl.len()).is_in([3, 50])
+    lacks_b = pl.int_range(pl.len()).is_between(40, 79)
+    table = TABLE.with_columns(a=pl.when(~lacks_a).then("a"), b=pl.when(~lacks_b).then("b"))
+    if act is rt.check:
+        assert not rt.check(job(), frame=table).reachable
+        said = rt.check(job(), frame=table).methods[0].why
+    else:
+        with pytest.raises(rt.PromiseUnreachable) as refused:
+            act(job(), frame=table)
+        said = str(refused.value)
+    assert "missing = \"withhold\" of 'a' (2 rows of 200 would be withheld)" in said
+    assert "of 4 such patterns 2 have fewer than 4 rows: 2 rows in all" in said
+    advised = job(columns={**COLUMNS, "a": rt.quasi(missing="withhold")})
+    act(advised, frame=table)
+    release = rt.publish(advised, frame=table, seed=1)
+    assert release.manifest.withheld == 2
+    assert rt.audit(release, source=table).source.findings[0].passed
+    act(job(method=rt.PerturbedGeneralization(k=1, draw="one")), frame=table)
 
 
 def test_the_same_release_is_read_from_csv_and_parquet(tmp_path):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from itertools import combinations, product
+from itertools import combinations, permutations, product
 
 Prior = Sequence[Fraction]
 Grouping = Callable[[tuple[int, ...]], Sequence[tuple[int, ...]]]
@@ -70,6 +70,29 @@ def with_extraneous(
                 for member in members:
                     found[x] += weight * shift(p, domain, member, y) / (size * len(choices))
     return [part / sum(found) for part in found]
+
+
+def several_tuples(
+    p: Fraction, domain: int, shown: tuple[int, ...], size: int, corrupted: Sequence[int], others: Sequence[Prior]
+) -> list[Fraction]:
+    """The chance that `len(shown)` draws without replacement show these values in this order, for each value of the victim.
+
+    A group of `size` holds the victim, the corrupted, and an unknown choice among `others`, each being equally likely. All choices,
+    all true values of the others, and all ordered draws are enumerated.
+    """
+    rest = size - 1 - len(corrupted)
+    choices = list(combinations(range(len(others)), rest))
+    draws = list(permutations(range(size), len(shown)))
+    found = [Fraction(0)] * domain
+    for x in range(domain):
+        for chosen in choices:
+            for theirs in product(range(domain), repeat=rest):
+                weight = _times(others[who][value] for who, value in zip(chosen, theirs, strict=True))
+                members = [x, *corrupted, *theirs]
+                for drawn in draws:
+                    chance = _times(shift(p, domain, members[who], y) for who, y in zip(drawn, shown, strict=True))
+                    found[x] += weight * chance / (len(choices) * len(draws))
+    return found
 
 
 def _times(factors) -> Fraction:

@@ -76,7 +76,10 @@ def test_kinds_without_labels_refuse_the_limit_before_data_is_read(method, promi
 
 
 def test_a_sampled_release_has_the_limit_too(people):
-    parts = {"method": rt.PerturbedGeneralization(), "promises": [rt.RhoGuarantee(rho1=".2", rho2=".7", lambda_=".3")]}
+    parts = {
+        "method": rt.PerturbedGeneralization(k=6),
+        "promises": [rt.RhoGuarantee(rho1=".2", rho2=".7", lambda_=".3")],
+    }
     loss = rt.publish(make_job(**parts), frame=people, seed=1).audited.utility["ail"]
     assert rt.publish(make_job(Fraction(loss), **parts), frame=people, seed=1).kind == "sampled"
     with pytest.raises(LossTooHigh):

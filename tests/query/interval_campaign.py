@@ -52,7 +52,7 @@ def draw_sampled(people: pl.DataFrame, values: int, p: str, k: int) -> tuple[obj
     """A manifest, and a way to draw its table again: neighbours in age within a town, one person each, pay kept with p."""
     domain = [10 * value for value in range(values)]
     columns = {"age": rt.quasi(numeric=True), "town": rt.quasi(), "pay": rt.sensitive(type="numeric")}
-    method = rt.PerturbedGeneralization(k=k, p=p, domain=domain)
+    method = rt.PerturbedGeneralization(k=k, p=p, domain=domain, draw="one")
     job = rt.Job(columns=columns, promises=[rt.DeltaGrowth("0.99", "0.9")], method=method)
     manifest = rt.publish(job, frame=people, seed=1).manifest
     rows = people.sort("town", "age", nulls_last=True)
@@ -76,6 +76,40 @@ def draw_sampled(people: pl.DataFrame, values: int, p: str, k: int) -> tuple[obj
         one = pay[starts + (rng.random(len(sizes)) * sizes).astype(int)]
         kept = rng.random(len(sizes)) < float(Fraction(p))
         value = np.where(kept, one, np.array(domain)[rng.integers(0, values, len(sizes))])
+        return {"data": shown.with_columns(pl.Series("pay", value)).select("age", "town", "pay", "G")}
+
+    return manifest, draw
+
+
+def draw_sampled_many(people: pl.DataFrame, values: int, p: str, k: int) -> tuple[object, Callable]:
+    """A manifest, and a way to draw its table again: of people of a town and five years of age one in k, pay kept with p."""
+    domain = [10 * value for value in range(values)]
+    columns = {"age": rt.quasi(numeric=True), "town": rt.quasi(), "pay": rt.sensitive(type="numeric")}
+    method = rt.PerturbedGeneralization(k=k, p=p, domain=domain)
+    job = rt.Job(columns=columns, promises=[rt.DeltaGrowth("0.99", "0.9")], method=method)
+    manifest = rt.publish(job, frame=people, seed=1).manifest
+    years = pl.col("age") // 5
+    enough = (pl.len().over("town", years)).min().over("town") >= k
+    rows = people.with_columns(part=pl.when(enough).then(years).otherwise(0)).sort("town", "part", nulls_last=True)
+    group = rows.select(pl.struct("town", "part").rle_id()).to_series().to_numpy()
+    labels = (
+        rows.with_columns(pl.Series("group", group))
+        .group_by("group", maintain_order=True)
+        .agg(low=pl.col("age").min(), high=pl.col("age").max(), town=pl.col("town").first(), G=pl.len())
+    )
+    label = pl.format("[{}, {}]", "low", "high")
+    sizes = labels["G"].to_numpy()
+    assert sizes.min() >= k and (sizes >= 2 * k).any()
+    shown = labels.select(label.alias("age"), "town", pl.col("G").cast(pl.Int64))[
+        np.repeat(np.arange(len(sizes)), sizes // k)
+    ]
+    pay = rows["pay"].to_numpy()
+
+    def draw(rng: np.random.Generator) -> dict[str, pl.DataFrame]:
+        drawn = [rng.choice(pay[group == number], size // k, replace=False) for number, size in enumerate(sizes)]
+        true = np.concatenate(drawn)
+        kept = rng.random(len(true)) < float(Fraction(p))
+        value = np.where(kept, true, np.array(domain)[rng.integers(0, values, len(true))])
         return {"data": shown.with_columns(pl.Series("pay", value)).select("age", "town", "pay", "G")}
 
     return manifest, draw

@@ -19,16 +19,23 @@ from tests.support import repeated_releases
 SAMPLED = [(600, 5, "0.5", 4), (1500, 12, "0.3", 6), (3000, 20, "0.7", 10), (600, 8, "0.25", 50)]
 
 
+SAMPLED_MANY = [(1500, 12, "0.3", 4), (3000, 20, "0.6", 3), (3000, 5, "0.5", 6), (6000, 8, "0.8", 10)]
+DRAWN = {
+    "sampled": campaign.draw_sampled,
+    "sampled, many": campaign.draw_sampled_many,
+    "perturbed": campaign.draw_perturbed,
+}
+
+
 def releases(kind: str):
-    settings = SAMPLED if kind == "sampled" else PERTURBED
+    settings = {"sampled": SAMPLED, "sampled, many": SAMPLED_MANY, "perturbed": PERTURBED}[kind]
     for rows, values, *how in settings if FULL else settings[:2]:
         people = campaign.make_people(rows, values, 7)
-        made = campaign.draw_sampled if kind == "sampled" else campaign.draw_perturbed
-        given = (people, values, *how) if kind == "sampled" else (people, *how)
-        yield people, values, *made(*given)
+        given = (people, *how) if kind == "perturbed" else (people, values, *how)
+        yield people, values, *DRAWN[kind](*given)
 
 
-@pytest.mark.parametrize("kind", ["sampled", "perturbed"])
+@pytest.mark.parametrize("kind", DRAWN)
 def test_pooled_intervals_cover_the_truth_and_bounds_always_do(kind):
     """Questions that cut boxes say so in their note; their coverage is printed and not held to a figure (docs/queries.md)."""
     totals = {False: np.zeros(3), True: np.zeros(3)}

@@ -72,7 +72,7 @@ def manifest(kind: str):
     elif kind == "sampled":
         frame = frame.drop("note")
         columns = {name: columns[name] for name in columns if name != "note"}
-        method = rt.PerturbedGeneralization(k=4, p="0.5", domain=PAYS)
+        method = rt.PerturbedGeneralization(k=4, p="0.5", domain=PAYS, draw="one")
         job = rt.Job(columns=columns, promises=[rt.DeltaGrowth("0.9", "0.6")], method=method)
     elif kind == "anatomized":
         job = rt.Job(columns=columns, promises=[rt.ProbabilisticLDiversity(2)], method=rt.Anatomy())

@@ -290,11 +290,13 @@ def are_shown(people: Sequence[Person], tables: Tables) -> bool:
 
 
 def are_sampled(people: Sequence[Person], tables: Tables) -> bool:
-    """Whether every person is under one row, and every row is over as many as it says."""
-    rows = list(tables["data"].iter_rows(named=True))
-    over = [[person for person in people if covers(row, person)] for row in rows]
-    alone = all(sum(covers(row, person) for row in rows) == 1 for person in people)
-    return alone and all(len(some) == row["G"] for some, row in zip(over, rows, strict=True))
+    """Whether every person is under one label, every label over as many as its rows say, and half of them are drawn (k = 2)."""
+    labels = list(tables["data"].group_by("age", "zone", "G").len("rows").iter_rows(named=True))
+    over = [[person for person in people if covers(label, person)] for label in labels]
+    alone = all(sum(covers(label, person) for label in labels) == 1 for person in people)
+    return alone and all(
+        len(some) == label["G"] and label["rows"] == label["G"] // 2 for some, label in zip(over, labels, strict=True)
+    )
 
 
 FORGERIES: dict[str, dict[str, Forgery]] = {

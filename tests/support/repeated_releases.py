@@ -45,7 +45,7 @@ def sampled(frame: pl.DataFrame, p: float = 0.5, k: int = 6):
     job = rt.Job(
         columns=COLUMNS,
         promises=[rt.DeltaGrowth("0.9", "0.6")],
-        method=rt.PerturbedGeneralization(k=4, p=str(p), domain=PAYS),
+        method=rt.PerturbedGeneralization(k=4, p=str(p), domain=PAYS, draw="one"),
     )
     manifest = rt.publish(job, frame=frame, seed=1).manifest
     rows = frame.sort("town", "age")

@@ -20,6 +20,11 @@ so the worst posterior at prior rho1 has w = min(lambda, rho1), and the worst gr
 (u + S) / p, moved into what a lambda-skewed prior allows.  One array operation covers all victims; the worst of each is
 computed again in fractions.
 
+Where a group shows several tuples (`draw` = "many"), the likelihood of all of them decides (`drawn_tuples`), and more than
+one value may be lifted.  Groups are looked at in the order of a bound on what they can reach, until no other can be worse
+(`find_worst_of_many`): with n tuples of N people, s the share of the tuples that show the most frequent value and r = n / N,
+no value's likelihood exceeds another's by more than r p s / u / (1 - r + r s) of it, because A >= u B_i.
+
 A domain that nobody declared is the values that occur, and the adversary reads it too (`DomainKnowledge`).  Every value
 of such a domain has a holder.  If no corrupted person has a value, one of the n people who are not corrupted has it: a
 prior w of it becomes w / (1 - (1 - w)^n), certainty where the victim alone is left.  A declared domain reveals nothing.
@@ -48,6 +53,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from reticent.attacks.drawn_tuples import DrawnTuples, compute_lifts, find_worst_belief
 from reticent.attacks.remaining_values import find_unmasked_by_groups, find_unmasked_by_nodes
 from reticent.attacks.scoring import AttackOutcome, compute_wilson_interval
 from reticent.attacks.stated_belief import (
@@ -65,6 +71,7 @@ from reticent.data.csv import suggest_column
 from reticent.data.parsing import parse_texts
 from reticent.data.source import Source, collect_frame, scan_source
 from reticent.errors import BundleDamaged, RequestError, pluralize, quote_list
+from reticent.estimate.row_weights import SIZE_COLUMN, draws_many
 from reticent.format.manifest import ColumnEntry, Manifest, find_domain_declaration
 from reticent.labels.crucial_tuple import find_crucial_rows, read_column
 from reticent.models import corruption_guarantees as bounds
@@ -100,6 +107,119 @@ class CorruptionVictims:
     corrupted: np.ndarray
     at_y: np.ndarray
     candidates: np.ndarray
+
+    def select(self, chosen: np.ndarray) -> CorruptionVictims:
+        """Return the chosen victims."""
+        return CorruptionVictims(self.size[chosen], self.corrupted[chosen], self.at_y[chosen], self.candidates[chosen])
+
+
+@dataclass(frozen=True, eq=False)
+class KnownValues:
+    """How many people of each group an adversary knows to have each value: (group, value, people), by group.
+
+    `leaves_out_victim`: the victim is one of those counted, whoever of them it is.
+    """
+
+    group: np.ndarray
+    value: np.ndarray
+    people: np.ndarray
+    leaves_out_victim: bool
+
+    @classmethod
+    def count(cls, group: np.ndarray, value: np.ndarray, domain: int, leaves_out_victim: bool) -> KnownValues:
+        pairs, people = np.unique(group.astype(np.int64) * domain + value, return_counts=True)
+        return cls(pairs // domain, pairs % domain, people, leaves_out_victim)
+
+    def list_of_group(self, group: int) -> dict[int, int]:
+        """List how many people of one group are known to have each value."""
+        begin, end = np.searchsorted(self.group, [group, group + 1])
+        return dict(zip(self.value[begin:end].tolist(), self.people[begin:end].tolist(), strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class ShownTuples:
+    """How many tuples of each group show each value: (group, value, tuples), by group."""
+
+    group: np.ndarray
+    value: np.ndarray
+    tuples: np.ndarray
+
+    def list_of_group(self, group: int) -> dict[int, int]:
+        """List how many tuples of one group show each value."""
+        begin, end = np.searchsorted(self.group, [group, group + 1])
+        return dict(zip(self.value[begin:end].tolist(), self.tuples[begin:end].tolist(), strict=True))
+
+
+def find_worst_of_many(
+    sampled: SampledTarget, groups: np.ndarray, known: KnownValues, adversary: CorruptionAdversary
+) -> WorstCase:
+    """Find the worst case of all victims in these groups, which show several tuples each."""
+    p = float(sampled.p)
+    domain = len(sampled.domain)
+    reach = _bound_what_groups_reach(sampled, groups, adversary)
+    worst: tuple[float, DrawnTuples | None] = (-1.0, None)
+    growth = 0.0
+    for place in np.lexsort((-reach.growth, -reach.posterior)):
+        if reach.posterior[place] <= worst[0] and reach.growth[place] <= growth:
+            continue
+        group = int(groups[place])
+        shown = sampled.shown.list_of_group(group)
+        size = int(sampled.size[group])
+        for others in _list_possible_others(known, group, shown):
+            holders = np.array([others.get(value, 0) for value in shown])
+            unknown = size - 1 - sum(others.values())
+            lifts = compute_lifts(np.array(list(shown.values())), holders, size, unknown, p, domain)
+            ordered = np.sort(lifts)[::-1].tolist()
+            reached = find_worst_belief(ordered, domain, float(adversary.lambda_), float(adversary.rho1))
+            growth = max(growth, reached.growth)
+            if reached.posterior > worst[0]:
+                worst = float(reached.posterior), DrawnTuples(sampled.p, domain, size, shown, others)
+    assert worst[1] is not None
+    exact_lifts = sorted(worst[1].list_lifts().items(), key=lambda item: -item[1])
+    exact = find_worst_belief([lift for _, lift in exact_lifts], domain, adversary.lambda_, adversary.rho1)
+    belief = {value: Fraction(share) for (value, _), share in zip(exact_lifts, exact.belief, strict=True)}
+    if len(belief) == domain:  # no value is left that is not shown: the rest is believed of the least lifted
+        belief[exact_lifts[-1][0]] += 1 - sum(belief.values())
+    return WorstCase(float(exact.posterior), growth, float(worst[1].compute_chance_of_draw(belief)))
+
+
+@dataclass(frozen=True, eq=False)
+class GroupReach:
+    """Bounds on the posterior from rho1 and on the growth that the tuples of each group can reach."""
+
+    posterior: np.ndarray
+    growth: np.ndarray
+
+
+def _bound_what_groups_reach(sampled: SampledTarget, groups: np.ndarray, adversary: CorruptionAdversary) -> GroupReach:
+    p = float(sampled.p)
+    redrawn = (1 - p) / len(sampled.domain)
+    most_shown = np.zeros(len(sampled.size), np.int64)
+    np.maximum.at(most_shown, sampled.shown.group, sampled.shown.tuples)
+    share = most_shown[groups] / sampled.drawn[groups]
+    rate = sampled.drawn[groups] / sampled.size[groups]
+    most_lifted = rate * p * share / redrawn / (1 - rate + rate * share)  # any one value
+    all_lifted = rate * p / redrawn  # all values together
+    rho1 = float(adversary.rho1)
+    skew = float(adversary.lambda_)
+    lifted = np.minimum(rho1 * most_lifted, min(skew, rho1) * all_lifted)
+    a = 1 / most_lifted
+    growth = 1 + 2 * a - 2 * np.sqrt(a * a + a)  # at any prior
+    rounding = 1 + 1e-9
+    return GroupReach((rho1 + lifted) / (1 + lifted) * rounding, growth * rounding)
+
+
+def _list_possible_others(known: KnownValues, group: int, shown: Mapping[int, int]) -> list[dict[int, int]]:
+    """List what the others of a group may be known to have, by value: one entry, or one for each value of a victim.
+
+    Victims whose values are not shown leave the same holders of those that are.
+    """
+    people = known.list_of_group(group)
+    if not known.leaves_out_victim:
+        return [people]
+    unshown = next((value for value in people if value not in shown), None)
+    values = [value for value in people if value in shown or value == unshown]
+    return [{**people, value: people[value] - 1} for value in values]
 
 
 def find_worst_case(victims: CorruptionVictims, p: Fraction, domain: int, adversary: CorruptionAdversary) -> WorstCase:
@@ -344,7 +464,7 @@ def attack_by_corruption(
         )
     people = read_people(source, missing)
     require_columns(people, [column.name for column in release.columns], "source")
-    if "p" not in release.manifest.own:  # not one perturbed tuple of each group: its values are people's
+    if "p" not in release.manifest.own:  # no perturbed tuples of each group: its values are people's
         return _attack_unmasked(release, people, adversary, stated)
     external_people = None if external is None else read_people(external, missing)
     corrupted_people = None if corrupted is None else read_people(corrupted, missing)
@@ -395,8 +515,14 @@ class SampledTarget:
         self.counted_on = self.k if grouping == "mondrian" else 1
         self.sensitive = release.manifest.sensitive
         self.domain = parse_texts(list(own["domain"]), self.sensitive.dtype).cast(pl.String).to_list()
-        self.size = self.frame["G"].to_numpy()
-        self.y = self.codes(self.frame[self.sensitive.name])
+        row_values = self.codes(self.frame[self.sensitive.name])
+        group_of_row, first_row = self._group_rows()
+        self.labels = self.frame[first_row]  # of each group
+        self.size = self.labels[SIZE_COLUMN].to_numpy()
+        self.drawn = np.bincount(group_of_row, minlength=len(self.size))
+        pairs, tuples = np.unique(group_of_row * len(self.domain) + row_values, return_counts=True)
+        self.shown = ShownTuples(pairs // len(self.domain), pairs % len(self.domain), tuples)
+        self.y = self._find_most_shown()
         self.external = external
         self.corrupted = corrupted
         self.victim = victim
@@ -411,15 +537,32 @@ class SampledTarget:
             raise RequestError(f"Column {self.sensitive.name!r} holds values that are not in the release's domain.")
         return value_codes
 
-    def find_crucial_rows(self, people: pl.DataFrame, table_name: str) -> np.ndarray:
-        """Find the row that covers each of the people (step A1), -1 for none."""
+    def _group_rows(self) -> tuple[np.ndarray, np.ndarray]:
+        """Number the groups: the group of each row, and the first row of each group."""
+        if not draws_many(self.release.manifest):
+            rows = np.arange(len(self.frame))
+            return rows, rows
+        quasi = [entry.name for entry in self.release.manifest.find_columns_with_role(Role.QUASI)]
+        numbered = self.frame.select(quasi).with_row_index("\x00row")
+        first_of_row = numbered.select(pl.col("\x00row").first().over(quasi))["\x00row"].to_numpy()
+        first_row, group_of_row = np.unique(first_of_row.astype(np.int64), return_inverse=True)
+        return group_of_row.reshape(-1), first_row
+
+    def _find_most_shown(self) -> np.ndarray:
+        """Find the value that most tuples of each group show, the first of the domain where several do."""
+        order = np.lexsort((self.shown.value, -self.shown.tuples, self.shown.group))
+        _, first = np.unique(self.shown.group[order], return_index=True)
+        return self.shown.value[order][first]
+
+    def find_crucial_groups(self, people: pl.DataFrame, table_name: str) -> np.ndarray:
+        """Find the group that covers each of the people (step A1), -1 for none."""
         quasi = self.release.manifest.find_columns_with_role(Role.QUASI)
         require_columns(people, [entry.name for entry in quasi], table_name)
-        columns = [read_column(entry, self.frame[entry.name], people[entry.name]) for entry in quasi]
-        crucial_rows = find_crucial_rows(columns, [people[entry.name] for entry in quasi])
-        if crucial_rows is None:
-            raise BundleDamaged("Labels of two published rows cover the same person.")
-        return crucial_rows
+        columns = [read_column(entry, self.labels[entry.name], people[entry.name]) for entry in quasi]
+        crucial_groups = find_crucial_rows(columns, [people[entry.name] for entry in quasi])
+        if crucial_groups is None:
+            raise BundleDamaged("Labels of two published groups cover the same person.")
+        return crucial_groups
 
     def count(self, owner: np.ndarray) -> np.ndarray:
         return np.bincount(owner[owner >= 0], minlength=len(self.size))
@@ -681,14 +824,15 @@ def _confide_in_sampled(
 def _list_victim_lifts(sampled: SampledTarget, belief: StatedBelief) -> list[tuple[int, dict[int, Fraction]]]:
     """List the different situations of victims: the number of the victim's prior, and the lift of each lifted value.
 
-    The one tuple of a group shows y, and lifts y alone: with S what the others contribute, by p / (u + S).
+    The one tuple of a group shows y, and lifts y alone: with S what the others contribute, by p / (u + S).  The lifts of
+    several tuples are computed in floating point (`compute_lifts`).
     """
-    owner = sampled.find_crucial_rows(sampled.people, "source")
+    owner = sampled.find_crucial_groups(sampled.people, "source")
     true_codes = sampled.codes(sampled.people[sampled.sensitive.name])
     has_partial_knowledge = sampled.external is not None or sampled.corrupted is not None or sampled.victim is not None
-    victims, groups = (
+    victims, groups, known, _ = (
         _corrupt_some(sampled) if has_partial_knowledge else _corrupt_everyone_else(sampled, owner, true_codes)
-    )[:2]
+    )
     prior_number = np.zeros(len(groups), np.int64)
     if belief.prior_of_person is not None:
         if sampled.victim is not None:
@@ -701,6 +845,15 @@ def _list_victim_lifts(sampled: SampledTarget, belief: StatedBelief) -> list[tup
             )
         else:
             prior_number = belief.prior_of_person
+    single = sampled.drawn[groups] == 1
+    of_one = _lift_by_one_tuple(sampled, victims.select(single), groups[single], prior_number[single])
+    own_values = true_codes if known.leaves_out_victim else np.full(len(groups), -1)
+    return of_one + _lift_by_tuples(sampled, known, groups[~single], prior_number[~single], own_values[~single])
+
+
+def _lift_by_one_tuple(
+    sampled: SampledTarget, victims: CorruptionVictims, groups: np.ndarray, prior_number: np.ndarray
+) -> list[tuple[int, dict[int, Fraction]]]:
     domain = len(sampled.domain)
     redrawn = (1 - sampled.p) / domain
     situations = np.unique(
@@ -710,6 +863,27 @@ def _list_victim_lifts(sampled: SampledTarget, belief: StatedBelief) -> list[tup
     for number, shown, size, corrupted, at_y in situations.tolist():
         others = redrawn * corrupted + sampled.p * at_y + Fraction(size - 1 - corrupted, domain)
         listed_lifts.append((number, {shown: sampled.p / (redrawn + others)}))
+    return listed_lifts
+
+
+def _lift_by_tuples(
+    sampled: SampledTarget, known: KnownValues, groups: np.ndarray, prior_number: np.ndarray, own_values: np.ndarray
+) -> list[tuple[int, dict[int, Fraction]]]:
+    """List the lifts of victims whose group shows several tuples; `own_values` are theirs, -1 where they are not counted."""
+    listed_lifts = []
+    for number, group, own_value in np.unique(np.column_stack([prior_number, groups, own_values]), axis=0).tolist():
+        shown = sampled.shown.list_of_group(group)
+        others = known.list_of_group(group)
+        if own_value >= 0:
+            others = {**others, own_value: others[own_value] - 1}
+        size = int(sampled.size[group])
+        holders = np.array([others.get(value, 0) for value in shown])
+        unknown = size - 1 - sum(others.values())
+        tuples = np.array(list(shown.values()))
+        lifts = compute_lifts(tuples, holders, size, unknown, float(sampled.p), len(sampled.domain))
+        listed_lifts.append(
+            (number, {value: Fraction(lift) for value, lift in zip(shown, lifts.tolist(), strict=True)})
+        )
     return listed_lifts
 
 
@@ -724,7 +898,7 @@ def _describe_confidence(belief: StatedBelief, confidence: Confidence) -> dict[s
 def _attack_sampled(sampled: SampledTarget, adversary: CorruptionAdversary) -> CorruptionOutcome:
     if adversary.lambda_ * len(sampled.domain) < 1:
         raise RequestError(f"lambda is below 1/{len(sampled.domain)}: no prior over the domain is as even.")
-    owner = sampled.find_crucial_rows(sampled.people, "source")
+    owner = sampled.find_crucial_groups(sampled.people, "source")
     if (owner < 0).any() or (sampled.count(owner) != sampled.size).any():
         raise RequestError(
             "The source is not what the release was made from.",
@@ -733,17 +907,17 @@ def _attack_sampled(sampled: SampledTarget, adversary: CorruptionAdversary) -> C
         )
     true_codes = sampled.codes(sampled.people[sampled.sensitive.name])
     has_partial_knowledge = sampled.external is not None or sampled.corrupted is not None or sampled.victim is not None
-    victims, groups, learned = (
+    victims, groups, known, learned = (
         _corrupt_some(sampled) if has_partial_knowledge else _corrupt_everyone_else(sampled, owner, true_codes)
     )
     share = np.bincount(owner, weights=true_codes == sampled.y[owner], minlength=len(sampled.size)) / sampled.size
-    guesses = share[groups]  # the guess is the value that is shown
+    guesses = share[groups]  # the guess is the value that is shown most
     domain_belief = learned.posteriors(adversary)
     if not sampled.declared and not has_partial_knowledge:
         guesses = np.where(learned.alone, 1.0, guesses)  # or the value that nobody else has
     targets = len(groups)
     hits = float(guesses.sum())
-    worst_case = find_worst_case(victims, sampled.p, len(sampled.domain), adversary)
+    worst_case = _find_worst_of_all(sampled, victims, groups, known, adversary)
     if not sampled.declared:
         worst_case = replace(
             worst_case,
@@ -774,15 +948,33 @@ def _attack_sampled(sampled: SampledTarget, adversary: CorruptionAdversary) -> C
     )
 
 
+def _find_worst_of_all(
+    sampled: SampledTarget,
+    victims: CorruptionVictims,
+    groups: np.ndarray,
+    known: KnownValues,
+    adversary: CorruptionAdversary,
+) -> WorstCase:
+    """Find the worst case of the victims whose group shows one tuple, and of those whose group shows several."""
+    cases = []
+    single = sampled.drawn[groups] == 1
+    if single.any():
+        cases.append(find_worst_case(victims.select(single), sampled.p, len(sampled.domain), adversary))
+    if not single.all():
+        cases.append(find_worst_of_many(sampled, np.unique(groups[~single]), known, adversary))
+    worst = max(cases, key=lambda case: case.posterior)
+    return replace(worst, growth=max(case.growth for case in cases))
+
+
 def _find_promised_l(manifest: Manifest) -> int:
     promised = [int(p.parameters["l"]) for p in manifest.promises if p.name == "recursive-l-diversity"]
     return min(promised, default=2)
 
 
-def _corrupt_some(sampled: SampledTarget) -> tuple[CorruptionVictims, np.ndarray, DomainKnowledge]:
+def _corrupt_some(sampled: SampledTarget) -> tuple[CorruptionVictims, np.ndarray, KnownValues, DomainKnowledge]:
     """Corrupt some people: of each group what is known, with one victim in it, or the one victim of the option."""
     external_people = sampled.people if sampled.external is None else sampled.external
-    owner = sampled.find_crucial_rows(external_people, "external list")
+    owner = sampled.find_crucial_groups(external_people, "external list")
     present = sampled.count(owner)
     if (present < sampled.size).any():
         raise RequestError(
@@ -827,12 +1019,15 @@ def _corrupt_some(sampled: SampledTarget) -> tuple[CorruptionVictims, np.ndarray
         )
     unknown = int((values == -2).sum()) if sampled.external is None else None  # on a longer list some are in no group
     holders = np.bincount(values[values >= 0], minlength=len(sampled.domain))
-    return CorruptionVictims(size, corrupted, at_y, candidates), groups, DomainKnowledge.of_some(holders, unknown)
+    is_known = inside & (values >= 0)
+    known = KnownValues.count(owner[is_known], values[is_known], len(sampled.domain), leaves_out_victim=False)
+    victims = CorruptionVictims(size, corrupted, at_y, candidates)
+    return victims, groups, known, DomainKnowledge.of_some(holders, unknown)
 
 
 def _corrupt_everyone_else(
     sampled: SampledTarget, owner: np.ndarray, true_codes: np.ndarray
-) -> tuple[CorruptionVictims, np.ndarray, DomainKnowledge]:
+) -> tuple[CorruptionVictims, np.ndarray, KnownValues, DomainKnowledge]:
     """Corrupt everyone else: each person of the source is a victim once."""
     matches_by_group = np.bincount(owner, weights=true_codes == sampled.y[owner], minlength=len(sampled.size)).astype(
         np.int64
@@ -841,7 +1036,8 @@ def _corrupt_everyone_else(
     size = sampled.size[owner]
     holders = np.bincount(true_codes, minlength=len(sampled.domain))
     learned = DomainKnowledge.of_everyone_else(holders, true_codes)
-    return CorruptionVictims(size, size - 1, others_at_y, np.zeros_like(size)), owner, learned
+    known = KnownValues.count(owner, true_codes, len(sampled.domain), leaves_out_victim=True)
+    return CorruptionVictims(size, size - 1, others_at_y, np.zeros_like(size)), owner, known, learned
 
 
 def _find_promised_rho2(release: Any, adversary: CorruptionAdversary) -> float | None:

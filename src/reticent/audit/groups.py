@@ -310,7 +310,7 @@ class Perturbation:
 
 @dataclass(frozen=True, slots=True)
 class SamplingParameters:
-    """Parameters of a release of one perturbed tuple of each group: retention `p`, least group `k`, size of the `domain`.
+    """Parameters of a release of perturbed tuples of each group: retention `p`, least group `k`, size of the `domain`.
 
     `counted_on` is the k that promises may count on: 1 where groups were made by looking at perturbed values. `proven`
     is as in `Perturbation`. `declared`: the domain is stated to be declared, whatever values occur. `fewest_holders`
@@ -427,7 +427,7 @@ class Evidence:
             )
         if self.sampling is not None and not self.sensitive:
             raise BundleDamaged(
-                "A promise about the values that groups hold cannot be judged: this release shows one perturbed value of each.",
+                "A promise about the values that groups hold cannot be judged: this release shows perturbed values of the few who were drawn.",
                 attempt="a promise against corruption, such as rho-guarantee.",
             )
         raise BundleDamaged(

@@ -1,7 +1,7 @@
 """Auditor of sampled releases: disjoint boxes of at least k people, values of the domain, promises from the parameters.
 
-The files show that labels are disjoint, that no group is smaller than k and that p, k and the domain give what is
-promised; no file can show that values were drawn and perturbed so, and a promise that the parameters keep is
+The files show that labels are disjoint, that no group is smaller than k, that of each no more rows are published than
+are drawn of it (one, or its size / k rounded down), and that p, k and the domain give what is promised; no file can show that values were drawn and perturbed so, and a promise that the parameters keep is
 "undecided" (None). Compared with the source, every row must lie in exactly one box, G must be the number of rows that
 do, and p, the domain and the groups' true values must explain the published values (`assess_draws` of
 `measure/statistical_tests.py`): then the promise is kept, if so many groups would have shown values that were left as
@@ -19,7 +19,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from reticent.audit.groups import SamplingParameters, group_rows, number_values, rank_in_order
+from reticent.audit.groups import (
+    NumberedColumn,
+    SamplingParameters,
+    group_rows,
+    number_values,
+    pack_columns,
+    rank_in_order,
+)
 from reticent.audit.kind import PublishedSourceValues, RecomputedRelease, SourceFinding, SourceMatching
 from reticent.audit.measure import corruption
 from reticent.audit.measure.counts import parse_parameter
@@ -52,11 +59,13 @@ class SampledAuditor:
         frame = read_tables(subject.path, manifest)["data"]
         if len(frame) != manifest.rows or not len(frame):
             raise BundleDamaged(f"The data has {len(frame)} rows, the manifest says {manifest.rows}.")
-        sizes = _read_group_sizes(manifest, frame)
+        row_sizes = _read_group_sizes(manifest, frame)
         labels = {column.name: number_values(frame[column.name]) for column in subject.quasi}
+        drawn = _group_drawn_rows(manifest, list(labels.values()), row_sizes)
+        sizes = row_sizes[drawn.first_row]
         try:
             columns = [
-                read_distinct_labels(entry, labels[entry.name].codes, labels[entry.name].distinct)
+                read_distinct_labels(entry, labels[entry.name].codes[drawn.first_row], labels[entry.name].distinct)
                 for entry in subject.quasi
             ]
         except (ValueError, RecursionError):  # Unreadable, or quoted and no JSON
@@ -64,7 +73,7 @@ class SampledAuditor:
         if find_crucial_rows(columns) is None:
             raise BundleDamaged(
                 "Labels of two published rows cover the same person.",
-                why="Groups of a sampled release are disjoint: the promise is about the one row that covers a person.",
+                why="Groups of a sampled release are disjoint: the promise is about the rows of the one group that covers a person.",
             )
         sampling = _read_parameters(manifest)
         achieved = {"k-anonymity": int(sizes.min()) // manifest.rows_per_person, **_measure_achieved(subject, sampling)}
@@ -72,6 +81,9 @@ class SampledAuditor:
         utility = loss.compute_loss_measures(
             losses, sizes, withheld=subject.withheld, k=sampling.k, weights=subject.weights
         )
+        utility |= {"retention": sampling.p, "published_share": len(frame) / int(sizes.sum())}
+        if _draws_many(manifest):
+            utility["rows_per_group"] = len(frame) / len(sizes)
         recomputed = RecomputedRelease(
             subject=subject,
             frame=frame,
@@ -79,45 +91,59 @@ class SampledAuditor:
             sizes=sizes,
             sensitive=[],
             measures=achieved,
-            utility={**utility, "retention": sampling.p, "published_share": len(frame) / int(sizes.sum())},
+            utility=utility,
             sampling=sampling,
             explained=frozenset(manifest.own["domain"]),
             labelled=False,
         )
-        recomputed.__dict__.update(labels=labels, groups=group_rows(list(labels.values()), len(frame), sizes))
+        people = np.zeros(len(frame), np.int64)
+        people[drawn.first_row] = sizes  # a group's people are counted once
+        recomputed.__dict__.update(labels=labels, groups=group_rows(list(labels.values()), len(frame), people))
         return recomputed
 
     def describe_sensitive_loss(self, rows: int, utility: Mapping[str, Any]) -> str:
         """Describe what is lost of sensitive values."""
         published = f"One row of each group is published: {pluralize(rows, 'row')}"
+        if "rows_per_group" in utility:
+            published = f"Of each group a share of its rows is published, drawn at random: {pluralize(rows, 'row')}"
         if "published_share" in utility:
             published += f", {format_kept_share(float(utility['published_share']))} of them all"
         chance = format_kept_share(float(utility["retention"]))
-        return f"{published}; its sensitive value is its own with a chance of {chance}, and drawn at random otherwise."
+        owner = "a row's" if "rows_per_group" in utility else "its"
+        return (
+            f"{published}; {owner} sensitive value is its own with a chance of {chance}, and drawn at random otherwise."
+        )
 
     def match(self, recount: RecomputedRelease, source: SourceComparison) -> SourceMatching:
-        """Match every source row with the one published row that covers it, and test the published values."""
+        """Match every source row with the one group that covers it, and test the published values."""
         subject = recount.subject
         frame = recount.frame
+        assert subject.manifest is not None
+        drawn = _group_drawn_rows(
+            subject.manifest, list(recount.labels.values()), frame[SIZE_COLUMN].to_numpy().astype(np.int64)
+        )
+        group_labels = frame[drawn.first_row]
         sampling = recount.sampling
         assert sampling is not None
         rows = source.count_rows(
             [entry.name for entry in (*subject.quasi, *subject.find_columns_with_role(Role.SENSITIVE))]
         )
         people = [_replace_nan(rows.frame[entry.name]) for entry in subject.quasi]
-        columns = [read_column(_rebuild_column(entry, source), frame[entry.name]) for entry in subject.quasi]
+        columns = [read_column(_rebuild_column(entry, source), group_labels[entry.name]) for entry in subject.quasi]
         owner = find_crucial_rows(columns, people)
         if owner is None:
             owner = np.full(len(rows), -1)
         covered = owner >= 0
-        covered_rows = rows.tally(owner[covered], len(frame), covered)
+        covered_rows = rows.tally(owner[covered], len(recount.sizes), covered)
         unmatched = int(np.abs(covered_rows - recount.sizes).sum())
-        places = np.bincount(owner[covered], weights=rows.positions[covered], minlength=len(frame))
+        places = np.bincount(owner[covered], weights=rows.positions[covered], minlength=len(recount.sizes))
         source_values = _find_true_values(subject, rows)
         test = None
         if covered.all() and not unmatched:
             group_positions = _locate_groups(subject, rows, owner, recount.sizes)
-            test = _assess_published_values(subject, frame, rows, source_values, owner, sampling, group_positions)
+            test = _assess_published_values(
+                subject, frame, drawn.group_of_row, rows, source_values, owner, sampling, group_positions
+            )
         holders = rows.tally(source_values[source_values >= 0], sampling.domain, source_values >= 0)
         proven: bool | None = test is not None and test.passed
         if test is not None and test.passed and not test.has_power:
@@ -127,7 +153,7 @@ class SampledAuditor:
         return SourceMatching(
             unmatched,
             published_values.values,
-            assess_order(places / np.maximum(covered_rows, 1)),
+            assess_order((places / np.maximum(covered_rows, 1))[drawn.group_of_row]),
             findings=(_report_draws(test), *_check_domain(sampling, holders)),
             sampling=replace(
                 sampling,
@@ -147,6 +173,43 @@ def _read_group_sizes(manifest: Manifest, frame: pl.DataFrame) -> np.ndarray:
             f"{pluralize(small, 'group', 'has', 'have')} fewer than {min_rows} rows, the least that k allows."
         )
     return frame[SIZE_COLUMN].to_numpy().astype(np.int64)
+
+
+def _draws_many(manifest: Manifest) -> bool:
+    """Whether the manifest says that its size / k rows are drawn of each group; without the word it is one."""
+    return manifest.method.parameters.get("draw", "one") != "one"
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnRows:
+    """The published rows by group: the group of each row, and the first row of each group."""
+
+    group_of_row: np.ndarray
+    first_row: np.ndarray
+
+
+def _group_drawn_rows(manifest: Manifest, labels: list[NumberedColumn], sizes: np.ndarray) -> DrawnRows:
+    """Group rows by their labels; a group has no more of them than were drawn of so many people, and one size.
+
+    Where one row of each is drawn every row is a group of its own, and equal labels are found to overlap.
+    """
+    if not _draws_many(manifest):
+        rows = np.arange(len(sizes))
+        return DrawnRows(rows, rows)
+    _, first_row, group_of_row, rows_of_group = np.unique(
+        pack_columns(labels, len(sizes)), return_index=True, return_inverse=True, return_counts=True
+    )
+    group_of_row = group_of_row.reshape(-1)
+    allowed = sizes[first_row] // (int(manifest.own["k"]) * manifest.rows_per_person)
+    wrong = rows_of_group != allowed
+    wrong[group_of_row[sizes != sizes[first_row][group_of_row]]] = True
+    if wrong.any():
+        raise BundleDamaged(
+            f"{pluralize(int(wrong.sum()), 'group', 'has', 'have')} another number of rows than are drawn of so many people, or rows "
+            "that differ in their group's size.",
+            why=f"Of a group of {SIZE_COLUMN} people {SIZE_COLUMN} / {manifest.own['k']} rows are drawn, rounded down: the promise is about so many.",
+        )
+    return DrawnRows(group_of_row, first_row)
 
 
 def _read_parameters(manifest: Manifest) -> SamplingParameters:
@@ -228,6 +291,7 @@ def _locate_groups(
 def _assess_published_values(
     subject: Subject,
     frame: pl.DataFrame,
+    group_of_row: np.ndarray,
     source: ComparedRows,
     source_values: np.ndarray,
     owner: np.ndarray,
@@ -251,6 +315,7 @@ def _assess_published_values(
         float(sampling.p),
         len(domain),
         group_positions,
+        group_of_row,
     )
 
 
@@ -280,7 +345,7 @@ def _report_draws(test: DrawAssessment | None) -> SourceFinding:
         "drawn",
         test.passed,
         facts,
-        f"the true values of the groups, redrawn with p over the domain, {verb_phrase} the {test.groups:,} published values "
+        f"the true values of the groups, redrawn with p over the domain, {verb_phrase} the {test.values:,} published values "
         f"({test.tests} tests and those of regions, worst p-value {test.worst:.2g}); this number of groups {power} reveal values that "
         f"were not redrawn; {neighbours}; {detection}",
     )

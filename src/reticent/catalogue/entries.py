@@ -194,7 +194,7 @@ METHODS = {
         METHOD_FIELDS["perturbed-generalization"],
         "sampled",
         relations=METHOD_RELATIONS["perturbed-generalization"],
-        doc="Publishes one row of each group, its labels the group's and its sensitive value perturbed.",
+        doc="Publishes a few rows of each group, their labels the group's and their sensitive values perturbed.",
     ),
 }
 STAGES = {
@@ -260,7 +260,7 @@ KINDS = {
     ),
     "sampled": _make_kind_row(
         "sampled",
-        "one row of each group is published, its labels the group's and its value redrawn: most people have no row",
+        "a few rows of each group are published, their labels the group's and their values redrawn: most people have no row",
         "reticent.utility.workload:answer_from_sampled",
     ),
 }

@@ -244,7 +244,8 @@ METHOD_FIELDS: Mapping[str, Mapping[str, Field]] = {
             doc="the least group",
             required=False,
             implied=6,
-            unset="6, unless `s` is set",
+            unset="the one that makes counts most certain, unless `s` is set: p is then about 1/2; 6 for one row of each "
+            "group, and for specialization",
         ),
         "s": Field(
             "number",
@@ -254,6 +255,13 @@ METHOD_FIELDS: Mapping[str, Mapping[str, Field]] = {
             most=1,
             refusal="The sampling rate s must be above 0 and at most 1.",
             attempt="s = 0.1.",
+        ),
+        "draw": Field(
+            "choice",
+            "how many rows of a group of G people are drawn and published: G / k of them, rounded down, or the paper's one",
+            implied="many",
+            unset='`"many"`',
+            choices=("many", "one"),
         ),
         "grouping": Field(
             "choice",

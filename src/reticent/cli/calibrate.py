@@ -103,6 +103,15 @@ def calibrate(
             show_default=False,
         ),
     ] = None,
+    rows: Annotated[
+        int | None,
+        typer.Option(
+            "--rows",
+            metavar="N",
+            help="perturbed-generalization: how many people there are; says how many are drawn, and how certain a count is.",
+            show_default=False,
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
     """What a method would cost and what an adversary would learn, from numbers alone.
@@ -113,7 +122,7 @@ def calibrate(
     may be sampled, and a 95 % interval is given.
 
     perturbed-generalization: what p promises against corruption, rounded up at the sixth decimal, or the largest p for a promise,
-    rounded down: by the tight bounds, and by theorems 2 and 3 as printed.
+    rounded down: by the tight bounds, and by theorems 2 and 3 as printed. Without --k or --s, k is the one that makes counts most certain.
     """
     from importlib import import_module
 
@@ -134,6 +143,7 @@ def calibrate(
         "rho1": rho1,
         "rho2": rho2,
         "delta": delta,
+        "rows": rows,
     }
     used = {name: value for name, value in options.items() if value is not None}
     module = import_module(CALIBRATION_MODULES[method])

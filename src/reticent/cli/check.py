@@ -50,6 +50,7 @@ def check(
         format_explanation,
         format_loss_limit,
         format_withholding,
+        list_remarks,
         make_plan_printer,
     )
     from reticent.cli.output import say, say_json, show_progress
@@ -79,9 +80,8 @@ def check(
         )
     if limit_sentence := format_loss_limit(result, parsed_job.release.loss_at_most):
         say("", limit_sentence)
-    for summary in result.methods:
-        if summary.why:
-            say("", f"{summary.method}: {summary.why}")
+    for remark in list_remarks(result.methods):
+        say("", remark)
     say(*format_explanation(result, parsed_job.source))
     if result.withholding.trials:
         say(*format_withholding(result.withholding))

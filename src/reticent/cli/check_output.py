@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from reticent.data.hierarchy_proposal import format_source_options
@@ -35,6 +35,25 @@ def make_plan_printer(progress: Callable[[str], None]) -> Callable[[Any, Any], N
         print("  " + _format_line(_format_summary(summary)), flush=True)
 
     return print_summary
+
+
+def list_remarks(summaries: Iterable[Any]) -> Iterator[str]:
+    """List what is to be said of methods beside their figures: why there is no plan, and what is drawn."""
+    for summary in summaries:
+        if summary.why:
+            yield f"{summary.method}: {summary.why}"
+        if summary.drawn is not None:
+            yield _format_drawn(summary)
+
+
+def _format_drawn(summary: Any) -> str:
+    """Format what a sample of perturbed rows has: k, p, how many rows, and how certain a count of a tenth of the people is."""
+    drawn = summary.drawn
+    return (
+        f"{summary.method}: groups of at least {drawn['k']:,}, values retained with p = {drawn['p']:g}, {pluralize(drawn['rows'], 'row')} drawn. "
+        f"Of a value that a tenth of the people have, the estimated count has a standard error of about {drawn['std_error']:,.0f} "
+        f"({100 * drawn['std_error_share']:.2g} % of all people). What labels lose (AIL) comes on top where a question cuts them."
+    )
 
 
 def format_loss_limit(result: Any, limit: Any) -> str:

@@ -5,6 +5,24 @@ person's value meets a predicate with a probability of at most rho1, believes it
 `DeltaGrowth` (definition 3): no belief about a person's value grows by more than delta.  Both hold for any predicate,
 any lambda-skewed prior, and any set of other people corrupted; all comparisons are `<=`.
 
+Several tuples of a group.  Nothing below changes where m = floor(N / k) of the N people of a group are drawn without
+replacement, each perturbed independently.  Let r = m / N <= 1 / k be the chance that the victim is drawn, y_1 .. y_m what
+is shown in the order of the draw, A the chance that the N - 1 others alone show it, and B_i the chance that m - 1 draws of
+them show all but y_i; B is the mean of B_i.  The victim is drawn i-th with chance r / m, so a value x has the likelihood
+
+    L(x) = (1 - r) A + r u B + r p mean of 1[x = y_i] B_i
+
+Whoever of the others shows y_i does so with chance u at least, given all else: A >= u B_i for each i (if m < N; if m = N
+the term has the factor 0).  So every L is at least u B, and with c_x the share of B that the tuples at x have, L(x) = b u B
++ r p c_x B with b >= 1 and all c_x together 1.  What is not corrupted, who of a list is extraneous, and in which order rows
+are published are mixtures of such cases with weights that do not depend on x, and leave these inequalities as they are; m
+is a function of N, which G states.  No odds of two values grow by more than 1 + r p / u <= 1 + p / (k u).  For a predicate
+Q of prior q, t = sum of c_x P[X = x] over Q is at most w, the greatest prior of a value in Q, and
+
+    P_post(Q) <= (b q + (r p / u) t) / (b + (r p / u) t) <= q + p w (1 - q) / (p w + k u)
+
+as for one tuple.  It is attained where k divides N: all tuples show y, and nobody else has it.
+
 The bounds: p is the retention probability, k the least group, m = |U^s|, u = (1 - p) / m.  The victim's prior is
 lambda-skewed: no value has more than lambda.  With everyone else of a group of G >= k corrupted and none of them at y,
 equations 9 to 19 give

@@ -1,7 +1,8 @@
 """The loss of planned groups, from the labels that will be printed: the figure that the audit of the release finds.
 
 `measure_label_loss` is `labels.label_loss` of labels that are not written yet. `describe_wider_labels` compares it, for
-the owner, with the loss that the same groups would have under tight labels.
+the owner, with the loss that the same groups would have under tight labels. `expect_count_error` is what a draw of
+perturbed rows loses beside labels: how uncertain a count is.
 
 What methods minimize while they search is their own affair (`group_labels.compute_column_losses`: spans over the
 source's domains); what is reported of a plan is the loss here.
@@ -10,6 +11,7 @@ source's domains); what is reported of a plan is the loss here.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -22,6 +24,8 @@ from reticent.format.manifest import ColumnEntry
 from reticent.labels.label_loss import ReleaseLoss, compute_ail, compute_release_loss, read_column_labels
 from reticent.recipe.group_labels import GroupLabels, build_quasi_entry
 from reticent.recipe.recipe import Recipe
+
+COUNTED_SHARE = 0.1  # of the people, in the count whose error is expected
 
 
 def measure_recipe_loss(
@@ -99,3 +103,14 @@ def _compute_tight_losses(
     reach = domain.span[1] - domain.span[0]
     losses[ranged] *= reach / published if published > 0 else 0
     return losses
+
+
+def expect_count_error(p: float, domain: int, people: int, squares: float) -> float:
+    """Expect the standard error of a count: of one value, which a tenth of all people have.
+
+    `squares` is the sum over groups of their size squared over the rows drawn of them. The variance is that of
+    the release's estimates, for groups that differ by chance.
+    """
+    shown = p * COUNTED_SHARE + (1 - p) / domain
+    variance = squares * shown * (1 - shown) / p**2 - people * COUNTED_SHARE * (1 - COUNTED_SHARE)
+    return sqrt(max(variance, 0.0))

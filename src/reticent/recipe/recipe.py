@@ -167,7 +167,7 @@ class SamplingMechanism:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SampledRecipe(Recipe):
-    """Recipe with one published entry for each group; its value is a place in the mechanism's domain."""
+    """Recipe with published entries of one row, one or several of each group; their values are places in the mechanism's domain."""
 
     mechanism: SamplingMechanism
 

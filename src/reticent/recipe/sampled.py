@@ -1,4 +1,4 @@
-"""Writer of sampled releases: one row of each group, its labels, its perturbed value, and the group's size as G."""
+"""Writer of sampled releases: the drawn rows of each group, its labels, their perturbed values, and the group's size as G."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from reticent.recipe.group_labels import (
     merge_equal_labels,
     to_json_number,
 )
-from reticent.recipe.planned_loss import measure_label_loss
+from reticent.recipe.planned_loss import expect_count_error, measure_label_loss
 from reticent.recipe.recipe import SampledRecipe
 
 SIZE_COLUMN = "G"
@@ -72,11 +72,23 @@ class SampledWriter:
         loss = measure_label_loss(
             self._quasi_entries.values(), self.labels, sizes, self.recipe.cells.withheld_before.total, weights
         )
+        entries = self.recipe.published_entries
+        drawn = np.bincount(self.recipe.group[entries], minlength=len(sizes))
+        mechanism = self.recipe.mechanism
+        squares = float((sizes.astype(np.float64) ** 2 / np.maximum(drawn, 1)).sum())
+        error = expect_count_error(float(mechanism.p), len(mechanism.domain), rows, squares)
         return {
             "groups": len(sizes),
             "smallest": int(sizes.min(initial=rows)),
             "ail": loss.ail,
             "ail_by_column": loss.by_column,
+            "drawn": {
+                "p": float(mechanism.p),
+                "k": mechanism.k,
+                "rows": len(entries),
+                "std_error": error,
+                "std_error_share": error / max(rows, 1),
+            },
         }
 
     @cached_property

@@ -1,26 +1,33 @@
-"""Reader of the sampled kind: one row for each group, with labels, a perturbed sensitive value, and the group's size G.
+"""Reader of the sampled kind: a row or a few for each group, with labels, a perturbed value, and the group's size G.
 
 `SampledReader` reads, checks and answers; `SampledCounts` estimates the counts and sums behind a sampled release (Tao
-et al. 2008, sections II-C and IV): tuples weighted by G, values reconstructed.
+et al. 2008, sections II-C and IV): tuples weighted, values reconstructed.
 
-Each published row stands for G people of whom one was drawn, and shows a value that was kept with probability p, or
-else drawn from the m values of the domain.  For a score s(x) of a person's value, (s(y) - (1 - p) mean of s) / p has
-the mean s(x), so that
+Of a group of G people n rows are drawn without replacement and published: one, or floor(G / k) where the manifest says
+`draw` = "many".  Each stands for w = G / n people, and shows a value that was kept with probability p, or else drawn
+from the m values of the domain.  For a score s(x) of a person's value, (s(y) - (1 - p) mean of s) / p has the mean s(x),
+so that
 
-    estimate    sum of G (s(y) - (1 - p) mean of s) / p        s: the share of the group's box that meets the condition, given x
+    estimate    sum of w (s(y) - (1 - p) mean of s) / p        s: the share of the group's box that meets the condition, given x
 
 is unbiased as far as that share is known.  The part of a score that is common to all values is added by G alone and is
-exact.  The standard error includes both draws, of the tuple and of its value.  One row gives no information on the
-spread within its own group, so every group gets the spread of all selected ones, less what means of G people differ by
-if they are grouped at random: sigma^2 / G.  What groups differ by beyond that is included, and the error is not made
-smaller by it.  A few rows do not determine that spread either, and may all show one value: the rows of the whole
-release count as much as 30 of them, and among those every value of the domain as one row.
+exact.  The standard error includes both draws, of the tuples and of their values.  With sigma_G^2 the variance of scores
+in a group and tau^2 the mean variance of what a person's row shows, given the person, n draws without replacement have
+
+    variance    G^2 / n (tau^2 + sigma_G^2 (G - n) / (G - 1))
+
+The rows of a group are few, so every group gets the spread of all selected ones: a row of theirs shows the variance V =
+tau^2 + sigma^2, and people who are grouped at random have sigma_G^2 = sigma^2 (G - 1) / G on average, which makes it
+G^2 / n V - G sigma^2.  The sum of w^2 over a group's rows is G^2 / n, and that of w is G: the variance is the sum of w^2
+V - w sigma^2 over rows, however many of them a group has.  What groups differ by beyond chance is in sigma^2, and the
+error is not made smaller by it.  A few rows do not determine that spread either, and may all show one value: the rows of
+the whole release count as much as 30 of them, and among those every value of the domain as one row.
 
 An interval holds each possible truth from which the estimate does not lie too far (`EstimateSpread`).  For a count of
 values with the share v of the domain, which a share f of a group's people have, a row shows one with probability t = p
-f + (1 - p) v, and the variance is the sum of
+f + (1 - p) v, and the variance is the sum over rows of
 
-    G^2 t (1 - t) / p^2 - G f (1 - f)
+    w^2 t (1 - t) / p^2 - w f (1 - f)
 
 a quadratic in f: Wilson's interval, and the same for a set of values and for all others.  For sums the mean square of
 shown scores is assumed to grow with their mean as it does over the values.  A mean's interval is Fieller's.  If labels
@@ -42,7 +49,7 @@ from reticent.catalogue import METHODS
 from reticent.data.cells import Cells
 from reticent.data.columns import Role
 from reticent.data.parsing import parse_texts
-from reticent.errors import RequestError
+from reticent.errors import BundleDamaged, RequestError, pluralize
 from reticent.estimate.answer import Answer, EstimateSpread
 from reticent.estimate.question import BoundQuestion, Question
 from reticent.estimate.reconstruction import (
@@ -56,6 +63,13 @@ from reticent.estimate.reconstruction import (
     compute_fieller_spread,
     compute_slope,
     require_no_extreme,
+)
+from reticent.estimate.row_weights import (
+    SIZE_COLUMN,
+    allot_people,
+    compute_row_weights,
+    draws_many,
+    list_label_columns,
 )
 from reticent.format import schema_checks
 from reticent.format.data_files import (
@@ -89,7 +103,6 @@ CUT_GROUPS_NOTE = (
     "The condition selects parts of groups. Their people are taken to be spread evenly over what the labels cover; where they are not, "
     "the estimate is biased, and neither the standard error nor the interval knows it."
 )
-SIZE_COLUMN = "G"
 DECLARATION_SENTENCES = {
     "hierarchy": "The domain is the leaves of the publisher's hierarchy, whichever of them occur.",
     "order": "The domain is the publisher's list of ordered values, whichever of them occur.",
@@ -102,9 +115,9 @@ _METHOD_FIELDS = METHODS["perturbed-generalization"].fields
 
 @dataclass(frozen=True, eq=False)
 class SampledCounts:
-    """The published rows as numbers: group sizes, and the place of each value in the domain."""
+    """The published rows as numbers: how many people each stands for, and the place of each value in the domain."""
 
-    size: np.ndarray
+    weight: np.ndarray
     value: np.ndarray
     domain: pl.Series
     p: float
@@ -115,8 +128,8 @@ class SampledCounts:
         domain = parse_texts(list(manifest.own["domain"]), column.dtype).alias(column.name)
         place = pl.DataFrame({column.name: domain, "place": np.arange(len(domain))})
         value = frame.select(column.name).join(place, on=column.name, how="left", maintain_order="left")["place"]
-        size = frame["G"].to_numpy().astype(np.float64)
-        return cls(size, value.to_numpy(), domain, float(Fraction(str(manifest.own["p"]))))
+        weight = compute_row_weights(frame[SIZE_COLUMN].to_numpy(), manifest)
+        return cls(weight, value.to_numpy(), domain, float(Fraction(str(manifest.own["p"]))))
 
     def answer(self, scores: ValueScores, aggregate: str, *, by: str, bounds: Answer | None = None) -> Answer:
         """Estimate the number of selected people, or the sum or mean of their numbers."""
@@ -148,16 +161,16 @@ class SampledCounts:
         return Answer(mean, std_error=error, note=note, spread=compute_fieller_spread(mean, people, variances, bounds))
 
     def _tally(self, scores: ValueScores) -> RowTypeTallies:
-        """Tally each row type: people, squares of group sizes, and people by the value that their group shows."""
+        """Tally each row type: people, squares of rows' weights, and people by the value that their row shows."""
         tallies = scores.combined.tallies
         types = len(scores.selected)
         domain_size = len(self.domain)
         if SEEN_KEY not in tallies:
             word = scores.of_row * domain_size + self.value
-            tallies[SEEN_KEY] = np.bincount(word, weights=self.size, minlength=types * domain_size).reshape(
+            tallies[SEEN_KEY] = np.bincount(word, weights=self.weight, minlength=types * domain_size).reshape(
                 types, domain_size
             )
-            tallies[SQUARES_KEY] = np.bincount(scores.of_row, weights=self.size**2, minlength=types)
+            tallies[SQUARES_KEY] = np.bincount(scores.of_row, weights=self.weight**2, minlength=types)
         return RowTypeTallies(tallies[SEEN_KEY].sum(axis=1), tallies[SQUARES_KEY], tallies[SEEN_KEY])
 
     def _estimate_total(self, tallies: RowTypeTallies, score: np.ndarray) -> float:
@@ -258,8 +271,8 @@ class SampledCounts:
     @cached_property
     def _overall(self) -> np.ndarray:
         """Estimate how likely any row shows each value: from all rows of the release, and any value alike."""
-        people = np.bincount(self.value, weights=self.size, minlength=len(self.domain))
-        rows = float(self.size.sum() ** 2 / (self.size**2).sum())
+        people = np.bincount(self.value, weights=self.weight, minlength=len(self.domain))
+        rows = float(self.weight.sum() ** 2 / (self.weight**2).sum())
         return (people / people.sum() * rows + np.ones(len(self.domain))) / (rows + len(self.domain))
 
     def _maximise_total(self, tallies: RowTypeTallies, score: np.ndarray) -> float:
@@ -275,7 +288,7 @@ class SampledCounts:
 
 @dataclass(frozen=True, eq=False)
 class RowTypeTallies:
-    """Tallies of each row type: people, the sum of squared group sizes, and people by the value that their group shows."""
+    """Tallies of each row type: people, the sum of rows' squared weights, and people by the value that their row shows."""
 
     people: np.ndarray
     squares: np.ndarray
@@ -361,6 +374,8 @@ class SampledReader:
     def check_tables(self, tables: Tables, manifest: Manifest) -> None:
         require_integers_between(tables["data"], SIZE_COLUMN, 1, schema_checks.MAX_COUNT)
         require_exact_total(tables["data"][SIZE_COLUMN])
+        if draws_many(manifest):
+            _require_drawn_rows(tables["data"], manifest)
         require_listed_values(tables["data"], manifest.sensitive.name, manifest.own["domain"])
 
     def frame(self, tables: Tables, manifest: Manifest, *, bounds: bool) -> pl.DataFrame:
@@ -369,13 +384,14 @@ class SampledReader:
 
     def sight(self, tables: Tables, manifest: Manifest, cells: Cells) -> AdversaryView:
         raise RequestError(
-            "This attack reads the values that groups hold; a sampled release shows one perturbed value of each group.",
+            "This attack reads the values that groups hold; a sampled release shows perturbed values of the few people who were drawn.",
             attempt="--as corruption, the attack that it is made against.",
         )
 
     def value_counts(self, tables: Tables, manifest: Manifest, column: str) -> pl.DataFrame:
         raise RequestError(
-            "In a sampled release one perturbed value of each group is published: counts of them are not those of the people.",
+            "In a sampled release perturbed values of the few people who were drawn are published: counts of them are not those of the "
+            "people.",
             attempt="release.count, which estimates them.",
         )
 
@@ -386,7 +402,7 @@ class SampledReader:
     def list_needed_columns(
         self, manifest: Manifest, question_columns: AskedColumns
     ) -> dict[str, NeededColumns] | None:
-        """Return None: every column is needed, and every row is a group of its own."""
+        """Return None: every column is needed, and hardly two rows are alike."""
         return None
 
     def estimate(self, tables: Tables, manifest: Manifest, question: Question) -> Answer:
@@ -399,10 +415,13 @@ class SampledReader:
                 attempt="values=[...], which reconstructs how many have them.",
             )
         shown_frame = None if question.where is None else self.frame(tables, manifest, bounds=True)
-        sizes = data[SIZE_COLUMN].to_numpy()
-        bound_question = BoundQuestion.bind(data, manifest, question, shown_frame, labels=True, people=sizes)
+        people = question.known.get("people")
+        if people is None:
+            people = allot_people(data, manifest)
+            question.known["people"] = people
+        bound_question = BoundQuestion.bind(data, manifest, question, shown_frame, labels=True, people=people)
         if not bound_question.sensitive:
-            return bound_question.answer_row_by_row(sizes)
+            return bound_question.answer_row_by_row(people)
         if "sampled" not in question.known:
             question.known["sampled"] = SampledCounts.from_frame(data, manifest)
         counts: SampledCounts = question.known["sampled"]
@@ -418,7 +437,7 @@ class SampledReader:
 
         def ask(part: BoundQuestion) -> Answer:
             scores = ValueScores.from_rows(part.rows, counts.domain, part.condition, part.column)
-            bounds = bound_any_value(part, counts.domain, sizes)
+            bounds = bound_any_value(part, counts.domain, people)
             if not scores.depend_on_value(part.aggregate):
                 return bounds
             return combine_with_bounds(counts.answer(scores, part.aggregate, by=question.by, bounds=bounds), bounds)
@@ -431,6 +450,8 @@ class SampledReader:
         column = format_code(manifest.sensitive.name)
         own = manifest.own
         domain_size = len(own["domain"])
+        if draws_many(manifest):
+            return _render_many(manifest)
         summary = (
             f"One row stands for each group of people: its columns cover the whole group, and its {column} was drawn at random. No row "
             "says what a person has, and counts over many rows can be estimated."
@@ -457,6 +478,56 @@ class SampledReader:
                 *_describe_limits(manifest),
             ]
         )
+
+
+def _require_drawn_rows(data: pl.DataFrame, manifest: Manifest) -> None:
+    """Refuse rows of one label that differ in their group's size, or are not as many as are drawn of it."""
+    groups = data.group_by(list_label_columns(manifest)).agg(
+        pl.len().alias("rows"), pl.col(SIZE_COLUMN).min().alias("least"), pl.col(SIZE_COLUMN).max().alias("most")
+    )
+    wrong = (groups["least"] != groups["most"]) | (groups["rows"] != groups["least"] // int(manifest.own["k"]))
+    if wrong.any():
+        raise BundleDamaged(
+            f"{pluralize(int(wrong.sum()), 'label')} of {len(groups):,} {'has' if wrong.sum() == 1 else 'have'} another number of rows than "
+            f"{SIZE_COLUMN} / {manifest.own['k']}, rounded down, or rows that differ in {SIZE_COLUMN}.",
+            why="So many rows of each group were drawn, and each is weighted by their number.",
+        )
+
+
+def _render_many(manifest: Manifest) -> str:
+    """Render the README of a release of several rows of a group."""
+    column = format_code(manifest.sensitive.name)
+    own = manifest.own
+    k = own["k"]
+    domain_size = len(own["domain"])
+    summary = (
+        f"A few rows stand for each group of people: their columns cover the whole group, and their {column} was drawn at random. No row "
+        "says what a person has, and counts over many rows can be estimated."
+    )
+    weight = f"`{SIZE_COLUMN}` / n"
+    return render_page(
+        [
+            *format_heading(manifest, summary),
+            *format_reading_section(
+                manifest,
+                f"- {list_file_subjects(manifest)[0]} n rows for each group of at least {_describe_groups(manifest)} people, n being `{SIZE_COLUMN}` / {k} rounded "
+                f"down: so many of its people were drawn at random, nobody twice. The columns but {column} and `{SIZE_COLUMN}` are made coarser, "
+                "so that they cover everybody in the group: a value, a range `[low, high]` with both ends included, a set `{a, b}` or a "
+                "node of the hierarchy in `manifest.json`; `*` is any value. Groups are apart: rows with the same labels are of one group.",
+                f"- {column} is that of the person who was drawn. It was kept with probability p = {own['p']}, or else drawn from "
+                f"the {domain_size:,} values that are possible (`domain` in `manifest.json`), each being equally likely. {_describe_domain(manifest)}",
+                f"- `{SIZE_COLUMN}` is how many rows of the source the group has. It stands in each of the group's rows, so its sum over rows counts nobody.",
+                f"- Absurd rows, such as a value that nobody with these labels can have, are expected: a redrawn {column} goes with anything.",
+                f"- Do not count rows as they are printed: ask as below, or weight each row by {weight} and take the redrawing back: of N "
+                f"people, those with one of v values are estimated as (the sum of {weight} over rows that show one - (1 - p) N v / {domain_size}) / p.",
+                *describe_coarser_columns(manifest),
+                labelled=True,
+            ),
+            *format_asking_section(manifest, *describe_random_answer(column, manifest)),
+            *format_promises(manifest),
+            *_describe_limits(manifest),
+        ]
+    )
 
 
 def _require_true_declaration(manifest: Manifest) -> None:

@@ -65,6 +65,7 @@ MEASURE_EXPLANATIONS = {
     "sum_of_ranges": "sum_of_ranges: the widths of all published values",
     "fakes": "fakes: their share of the published values",
     "published_share": "published_share: the share of people of whom a row is published",
+    "rows_per_group": "rows_per_group: how many rows of a group are published, on average",
 }
 """Explanations of measures whose names are not clear by themselves; the others are explained with the promises."""
 KEPT_WORDS = {True: "yes", False: "NO", None: "not shown by the files"}

@@ -12,7 +12,7 @@ selected with expected selectivity theta. A categorical attribute's range is one
     generalized   uniform within each group's box (`Boxes`)
     matched       exact quasi-identifiers, each row with its group's values in their shares (`GroupMembers`): anatomized
                   releases, every matching alike, and transformed ones, under their targets
-    sampled       reconstructed, weighted by G, uniform within boxes
+    sampled       reconstructed, weighted by the people that a row stands for, uniform within boxes
 
 An `Answerer` is a function from a workload to estimates. For each release kind the catalogue names a function that
 takes a release's tables, its manifest and the source's cells and returns one; `answer_from_view` does so for anything
@@ -41,6 +41,7 @@ from reticent.data.cells import Cells, build_cells
 from reticent.data.columns import Role
 from reticent.errors import JobError
 from reticent.estimate.answer import Answer
+from reticent.estimate.row_weights import SIZE_COLUMN, compute_row_weights
 from reticent.format.manifest import ColumnEntry, Manifest
 from reticent.kernels.expected_counts import sum_expected_counts
 from reticent.kernels.workload_counts import count_overlaps, select_histograms
@@ -51,6 +52,7 @@ from reticent.validation import instance_of, integer, integers, share, validate_
 SELECTIVITIES = (0.0, 0.001, 0.01, 0.05, 0.1, 0.2, 1.0)
 MAX_GROUPS_COUNTED = 64  # where people are in so few groups, the people that a query selects are counted by group
 NO_RANGE = -1
+WEIGHT_UNITS = 1 << 20  # parts of a person that the weight of a row is rounded to
 _check_generator = instance_of(
     "numpy.random._generator.Generator", "a generator of random numbers", "np.random.default_rng(1)."
 )
@@ -274,18 +276,16 @@ class Workload:
         frame = release.frame
         texts = list(cells.sensitive[0].texts)
         is_known = frame[release.column].cast(pl.String).is_in(texts).to_numpy()
-        size = frame[release.size].to_numpy()
-        rows_in_range = self.generalized(
-            build_boxes(release.entries, frame, cells, weights=np.where(is_known, size, 0))
-        )
-        all_boxes = build_boxes(release.entries, frame, cells, weights=size)
+        units = np.rint(release.weight * WEIGHT_UNITS).astype(np.int64)  # boxes count in whole numbers
+        known_boxes = build_boxes(release.entries, frame, cells, weights=np.where(is_known, units, 0))
+        rows_in_range = self.generalized(known_boxes) / WEIGHT_UNITS
+        all_boxes = build_boxes(release.entries, frame, cells, weights=units)
         free = replace(self, lower=self.lower.copy(), upper=self.upper.copy())
         free.lower[:, -1] = 0
         free.upper[:, -1] = cells.sensitive[0].size - 1
         values_in_range = self.among(len(texts)) @ np.isin(texts, release.domain)
-        return (
-            rows_in_range - (1 - release.p) * values_in_range / len(release.domain) * free.generalized(all_boxes)
-        ) / release.p
+        rows_in_boxes = free.generalized(all_boxes) / WEIGHT_UNITS
+        return (rows_in_range - (1 - release.p) * values_in_range / len(release.domain) * rows_in_boxes) / release.p
 
     @staticmethod
     def median_error(estimate: np.ndarray, true: np.ndarray) -> float:
@@ -295,8 +295,8 @@ class Workload:
 
 @dataclass(frozen=True, eq=False)
 class SampledRows:
-    """A release of one perturbed row for each group: which column was perturbed over which domain, and which has the
-    group's size.
+    """A release of perturbed rows of each group: which column was perturbed over which domain, and the people that
+    each row stands for.
     """
 
     frame: pl.DataFrame
@@ -304,14 +304,15 @@ class SampledRows:
     column: str
     domain: Sequence[str]
     p: float
-    size: str = "G"
+    weight: np.ndarray
 
     @classmethod
     def from_frame(cls, frame: pl.DataFrame, manifest: Manifest) -> SampledRows:
         own = manifest.own
         quasi = manifest.find_columns_with_role(Role.QUASI)
         column = manifest.sensitive.name
-        return cls(frame, quasi, column, list(own["domain"]), float(Fraction(str(own["p"]))))
+        weight = compute_row_weights(frame[SIZE_COLUMN].to_numpy(), manifest)
+        return cls(frame, quasi, column, list(own["domain"]), float(Fraction(str(own["p"]))), weight)
 
 
 def make_answerer(tables: Tables, manifest: Manifest, cells: Cells) -> Answerer:
@@ -346,7 +347,7 @@ def answer_from_perturbed(tables: Tables, manifest: Manifest, cells: Cells) -> A
 
 
 def answer_from_sampled(tables: Tables, manifest: Manifest, cells: Cells) -> Answerer:
-    """Answer by reconstruction, weighted by G, uniform within boxes."""
+    """Answer by reconstruction, weighted by the people that a row stands for, uniform within boxes."""
     release = SampledRows.from_frame(tables["data"], manifest)
     return lambda workload: workload.sampled(release, cells)
 

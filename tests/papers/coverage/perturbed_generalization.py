@@ -144,7 +144,7 @@ SECTION_IV = Section(
             FAILS,
             "Cuts see quasi-identifiers alone by default. The paper's specialization looks at perturbed classes, which the "
             "theorems do not cover ([erratum](errata.md#grouping-by-perturbed-values-tells-of-people-who-were-not-drawn)): it is "
-            "built, and calibrated with k = 1. A rare pattern of missing quasi-identifiers refuses the table.",
+            "built, and calibrated with k = 1. A rare pattern of missing quasi-identifiers is refused with the columns to withhold.",
             code=(
                 "methods/perturbed_generalization/grouping.py:group_by_cuts",
                 "methods/perturbed_generalization/grouping.py:group_by_specialization",
@@ -161,15 +161,21 @@ SECTION_IV = Section(
             "one tuple of each group, with its size G",
             BUILT,
             HOLDS,
-            "As printed. That floor(N / k) tuples of a group of N could be drawn at the same bound is known, and not built yet.",
+            'As printed with `draw = "one"`. By default floor(N / k) tuples of a group of N are drawn, at the same bounds: '
+            "proven in docs/corruption.md.",
             code=(
-                "methods/perturbed_generalization/method.py:draw_rows",
+                "methods/perturbed_generalization/method.py:draw_row_of_each",
+                "methods/perturbed_generalization/method.py:draw_share_of_rows",
                 "methods/perturbed_generalization/method.py:PerturbedGeneralization",
             ),
             checks=(
                 "papers/test_perturbed_generalization.py:"
                 "test_table_ii_has_at_most_half_of_the_rows_one_of_each_group_with_its_size",
                 "methods/test_perturbed_generalization.py:test_which_tuple_is_drawn_is_uniform",
+                "methods/test_perturbed_generalization.py:test_every_choice_of_as_many_rows_is_drawn_as_often",
+                "attacks/test_drawn_tuples.py:"
+                "test_no_odds_grow_by_more_than_the_bound_and_in_every_setting_some_reach_it",
+                "attacks/test_drawn_tuples.py:test_no_prior_and_predicate_exceed_the_guarantees_of_k",
             ),
         ),
     ),

@@ -5,7 +5,9 @@ They are judged from p, k and the domain by formulas of the audit's own.
 The judges compute the worst attack itself, not a bound on it: a victim with prior w at the published value y, k - 1
 others known to have other values. If the victim is drawn, y is shown with probability p w + u, if another, with u,
 where u = (1 - p) / m; so the tuple is the victim's with h = (p w + u) / (p w + k u) and the posterior of Q, y among it,
-follows by equations 9, 10 and 12.
+follows by equations 9, 10 and 12. Where n = floor(G / k) tuples of a group of G are drawn without replacement, the worst
+attack is n tuples that all show y: the victim is drawn with probability n / G <= 1 / k, the other n - 1 tuples say nothing
+of them, and the posterior is that of one tuple of a group of G / n >= k (the proof: docs/corruption.md).
 
     rho     the posterior at prior rho1 with w = min(lambda, rho1)
     Delta   kept iff p w (1 - w) - Delta (p w + k u) <= 0 for every w that a lambda-skewed prior allows: a parabola, open below,

@@ -16,17 +16,23 @@ the source, and a bound on its tail (`bound_log_tail`) is a p-value:
 over all rows and over each part of them. The values that a forged release would show instead (nothing redrawn, or half
 of it) are put to the same tests: whether they would have detected it is known from the source alone.
 
-Drawn from a group and perturbed (`assess_draws`). Of group g, with n_v of its G people at v, the published value is v
+Drawn from a group and perturbed (`assess_draws`). Of group g, with n_v of its G people at v, a published value is v
 with probability t_v = p n_v / G + (1 - p) / m, independently of other groups. So each of these is again such a sum,
 with a p-value by the same bound, and all of them share one significance (Bonferroni):
 
-    margins       how many groups show v, for each v
-    likeness      the sum of c(g, y), the share of the group that holds the value it shows: too high where p is not as
-                  small as stated
+    margins       how many rows show v, for each v
+    likeness      the sum of c(g, y) over rows, the share of the group that holds the value shown: too high where p is
+                  not as small as stated
+
+Several rows of a group are drawn without replacement, so they depend on each other; the bounds stand. With f(x) > 0 the
+mean of exp(s c(g, y)) where a drawn person has x, the mean of exp(s sum of c) is that of exp(sum of ln f(x_j)), and a sum
+over draws without replacement has no greater mean of a convex function than one over draws with replacement (Hoeffding
+1963, theorem 4): there it is the product of the draws' own. Both bounds below are bounds on that product.
 
 `scan_regions` tests whether values were left as they were among neighbours. Of group g the ratio
 (q c + (1 - q) / m) / (p c + (1 - p) / m), c the share that holds the value it shows, has the mean 1 in an honest
-release, and so has the product over any groups: at least 1 / a with a probability of at most a (Markov). The greatest
+release, and the product over the rows of any groups has a mean of at most 1, by the same theorem: it is at least 1 / a
+with a probability of at most a (Markov). The greatest
 product over all stretches of groups that are neighbours by some column, and over rectangles of two columns' bands,
 times their number is a p-value, for a q of nearly 1 (nothing was redrawn) and for one halfway to it. Half of the
 significance is that of the regions.
@@ -94,12 +100,12 @@ NO_REGION_SCAN = RegionScan(0, 0.0, "", 0, None)
 
 @dataclass(frozen=True, slots=True)
 class DrawAssessment:
-    """Result of testing draws: `worst` is the least p-value times the number of tests.
+    """Result of testing the draws of so many `values`: `worst` is the least p-value times the number of tests.
 
     `has_power`: values left as they were would have been detected.
     """
 
-    groups: int
+    values: int
     tests: int
     worst: float
     has_power: bool
@@ -118,28 +124,31 @@ def assess_draws(
     p: float,
     m: int,
     places: Mapping[str, np.ndarray] | None = None,
+    group_of_row: np.ndarray | None = None,
 ) -> DrawAssessment:
-    """Test whether each group's published value looks like one drawn from it and perturbed.
+    """Test whether the published values of each group look like values drawn from it and perturbed.
 
-    `count` people of `group` have `value` (each pair once); `published` is the published value of each group. `places`
-    has, by column, where each group lies: the published values must not influence it.
+    `count` people of `group` have `value` (each pair once); `published` is the published value of each row, and
+    `group_of_row` its group (None: one row of each group, in their order). `places` has, by column, where each group
+    lies: the published values must not influence it.
     """
-    groups = len(published)
+    rows = len(published)
+    group_of_row = np.arange(rows) if group_of_row is None else group_of_row
+    drawn = np.bincount(group_of_row).astype(np.float64)  # rows of each group
+    groups = len(drawn)
     size = np.bincount(group, weights=count, minlength=groups)
     share = count / size[group]
     noise = (1 - p) / m
     chance = p * share + noise  # of showing this value
-    own = np.zeros(groups)
-    shows_own = value == published[group]
-    own[group[shows_own]] = share[shows_own]
-    margins = _compute_margins(value, published, share, p, m, groups)
+    own = _find_own_shares(group * m + value, share, group_of_row * m + published)
+    margins = _compute_margins(value, published, share, drawn[group], p, m)
     mean_of = np.bincount(group, weights=chance * share, minlength=groups)
     square = np.bincount(group, weights=chance * share**2, minlength=groups)
-    mean = float(mean_of.sum())
-    variance = float(np.maximum(square - mean_of**2, 0).sum())
+    mean = float(drawn @ mean_of)
+    variance = float(drawn @ np.maximum(square - mean_of**2, 0))
 
     def likeness(x: float) -> float:
-        return float(bound_log_two_sided(x, mean, groups - mean, variance, groups))
+        return float(bound_log_two_sided(x, mean, rows - mean, variance, rows))
 
     tests = m + 1
     worst = min(float(margins.min()), likeness(float(own.sum()))) + log(tests)
@@ -148,23 +157,32 @@ def assess_draws(
         logs = np.log(_compute_likelihood_ratio(share, UNPERTURBED_SHARE, p, m))
         expected = np.bincount(group, weights=share * logs, minlength=groups)
         squared = np.bincount(group, weights=share * logs**2, minlength=groups)
-        regions = scan_regions(own, expected, np.maximum(squared - expected**2, 0.0), p, m, places)
+        spread = np.maximum(squared - expected**2, 0.0)
+        regions = scan_regions(own, drawn * expected, drawn * spread, p, m, places, group_of_row)
         worst = min(worst, regions.worst) + log(2)
     significance = log(DRAW_SIGNIFICANCE) - (log(2) if places else 0.0)  # half of it is that of the regions
-    unperturbed_sum = float(np.bincount(group, weights=share**2, minlength=groups).sum())  # if no value were perturbed
+    unperturbed_sum = float(
+        drawn @ np.bincount(group, weights=share**2, minlength=groups)
+    )  # if no value were perturbed
     has_power = likeness(unperturbed_sum) + log(tests) <= significance
-    return DrawAssessment(groups, tests, exp(min(worst, 0.0)), has_power, regions)
+    return DrawAssessment(rows, tests, exp(min(worst, 0.0)), has_power, regions)
 
 
 def scan_regions(
-    own: np.ndarray, mean: np.ndarray, variance: np.ndarray, p: float, m: int, places: Mapping[str, np.ndarray]
+    own: np.ndarray,
+    mean: np.ndarray,
+    variance: np.ndarray,
+    p: float,
+    m: int,
+    places: Mapping[str, np.ndarray],
+    group_of_row: np.ndarray,
 ) -> RegionScan:
     """Find the stretch or cell of groups that looks least as if its values had been redrawn.
 
-    `own` is the share of each group that holds the value it shows; `mean` and `variance` are those of the logarithm of
-    its ratio, if it had not been redrawn.
+    `own` is, for each row, the share of its group that holds the value it shows; `mean` and `variance` are those of the
+    logarithm of a group's ratio, the product of its rows', if it had not been redrawn.
     """
-    groups = len(own)
+    groups = len(mean)
     orders = order_neighbours(places)
     grids = _assign_grid_cells(places)
     stretches = len(orders) * groups * (groups + 1) / 2
@@ -173,7 +191,8 @@ def scan_regions(
     region = ""
     size = 0
     for q in (UNPERTURBED_SHARE, (1 + p) / 2):
-        logs = np.log(_compute_likelihood_ratio(own, q, p, m))
+        row_logs = np.log(_compute_likelihood_ratio(own, q, p, m))
+        logs = np.bincount(group_of_row, weights=row_logs, minlength=groups)
         for name, order in orders.items():
             total, length = _find_greatest_stretch(logs[order])
             if total > best:
@@ -377,16 +396,25 @@ def bound_log_tail(x: ArrayLike, mean: ArrayLike, rest: ArrayLike, variance: Arr
     return -np.where(t > 0, exponent, 0.0)
 
 
+def _find_own_shares(pairs: np.ndarray, share: np.ndarray, shown: np.ndarray) -> np.ndarray:
+    """Find the share of each row's group that holds the value it shows; `pairs` and `shown` number groups with values."""
+    order = np.argsort(pairs)
+    position = np.minimum(np.searchsorted(pairs[order], shown), len(pairs) - 1)
+    return np.where(pairs[order][position] == shown, share[order][position], 0.0)
+
+
 def _compute_margins(
-    value: np.ndarray, published: np.ndarray, share: np.ndarray, p: float, m: int, groups: int
+    value: np.ndarray, published: np.ndarray, share: np.ndarray, drawn: np.ndarray, p: float, m: int
 ) -> np.ndarray:
+    """Bound how likely as many rows show each value; of each pair of group and value, `drawn` rows are the group's."""
+    rows = len(published)
     noise = (1 - p) / m
-    expected_holders = np.bincount(value, weights=share, minlength=m)
-    squares = np.bincount(value, weights=(p * share + noise) ** 2 - noise**2, minlength=m) + groups * noise**2
-    mean = p * expected_holders + groups * noise
-    variance = np.maximum(mean - squares, 0)
+    expected_holders = np.bincount(value, weights=drawn * share, minlength=m)
+    extra_squares = np.bincount(value, weights=drawn * ((p * share + noise) ** 2 - noise**2), minlength=m)
+    mean = p * expected_holders + rows * noise
+    variance = np.maximum(mean - (extra_squares + rows * noise**2), 0)
     observed = np.bincount(published, minlength=m).astype(np.float64)
-    return bound_log_two_sided(observed, mean, groups - mean, variance, np.full(m, groups))
+    return bound_log_two_sided(observed, mean, rows - mean, variance, np.full(m, rows))
 
 
 def _compute_likelihood_ratio(share: np.ndarray, q: float, p: float, m: int) -> np.ndarray:

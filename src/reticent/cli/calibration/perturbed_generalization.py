@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-OPTIONS = ("p", "k", "s", "lambda", "domain", "rho1", "rho2", "delta")
+OPTIONS = ("p", "k", "s", "lambda", "domain", "rho1", "rho2", "delta", "rows")
 GROUP_SIZES = (1, 2, 4, 6, 8, 10)
 RETENTION_PROBABILITIES = tuple(Fraction(part, 100) for part in range(15, 50, 5))
 
@@ -23,8 +23,17 @@ def show(result: dict[str, Any]) -> None:
 
     if "p_theorem2" in result or "p_theorem3" in result:
         printed = "p_theorem2" if "p_theorem2" in result else "p_theorem3"
+        if result.get("k_chosen"):
+            say(f"k = {result['k']} is taken: counts are most certain there, as far as labels lose nothing.")
         say(
             f"The largest p for it is {_format_six_digits(result['p'])}; theorem {printed[-1]} would allow {_format_six_digits(result[printed])}.",
+            "",
+        )
+    if "published" in result:
+        say(
+            f"Of {result['rows']:,} rows at most {result['published']:,} are drawn (k = {result['k']}). Of a value that a tenth of the people have, "
+            f"the estimated count has a standard error of about {result['std_error']:,.0f} ({100 * result['std_error_share']:.2g} % of all "
+            "people), beside what labels lose.",
             "",
         )
     rows = (

@@ -3,6 +3,12 @@
 k = ceil(1 / s).  p is the *largest* value that keeps every promise (ERRATA 5.1: both bounds grow with p), rounded down
 at the sixth decimal; a guarantee is rounded up there.  `answer_calibration` gives the guarantees of p, or the largest p
 for a guarantee, as `reticent calibrate` prints them (table III).
+
+`choose_group_size` chooses k where nobody does.  The tight bounds hang on p / (k (1 - p)) alone, so if p1 is the largest
+p of k = 1 and a = p1 / (1 - p1), that of k is k a / (1 + k a).  One row in k is drawn, and what each adds to a count has a
+variance of about 1 / p^2, so a count's variance goes as k / p^2 = (1 + k a)^2 / (k a^2): least at k = 1 / a = (1 - p1) /
+p1, where p is 1/2.  It is flat there (within 1.13 of the least from half to twice as many).  What coarser labels lose is
+no part of it.
 """
 
 from __future__ import annotations
@@ -18,6 +24,7 @@ from reticent.exact_arithmetic import is_whole
 from reticent.models import corruption_guarantees as bounds
 from reticent.models.corruption_guarantees import CorruptionSetting, DeltaGrowth, RhoGuarantee, validate_skew
 from reticent.models.rational_bounds import parse_fraction
+from reticent.recipe.planned_loss import expect_count_error
 from reticent.validation import accept_parameter
 
 
@@ -61,6 +68,13 @@ def require_usable_domain(promises: Iterable[Any], domain: int) -> None:
                 why=f"Over {domain} values some value has a prior of at least 1/{domain}: no adversary is as ignorant.",
                 attempt=f"lambda = {float(ceil(Fraction(10**6, domain))) / 10**6:g} or more.",
             )
+
+
+def choose_group_size(promises: Iterable[Any], domain: int) -> int:
+    """Choose k so that counts are most certain at the largest p that it allows: (1 - p1) / p1, rounded, and at least 1."""
+    retentions = [_find_largest_for_promise(each_promise, 1, domain) for each_promise in promises]
+    largest = min(p or Fraction(1, bounds.GUARANTEE_SCALE) for p in retentions)
+    return max(1, round((1 - largest) / largest))
 
 
 def find_largest_retention(promises: Iterable[Any], k: int, domain: int) -> Fraction:
@@ -114,22 +128,43 @@ def compute_retentions(
 
 
 def answer_calibration(question: Mapping[str, Any]) -> dict[str, Any]:
-    """Answer a calibration question as one object, with keys named as the options are."""
-    domain, skew = _validate_question(question)
-    k = resolve_group_size(question.get("k"), question.get("s"))
+    """Answer a calibration question as one object, with keys named as the options are.
+
+    With `rows`, it has at most how many of so many rows are published, and the expected standard error of a count of a
+    tenth of them.
+    """
+    domain, skew, promise = _validate_question(question)
+    if "k" in question or "s" in question:
+        k = resolve_group_size(question.get("k"), question.get("s"))
+    else:
+        k = choose_group_size([promise], domain)
     answer: dict[str, Any] = {"method": "perturbed-generalization", "k": k, "domain": domain, "lambda": skew}
+    if "k" not in question and "s" not in question:
+        answer["k_chosen"] = True
     answer |= {name: parse_fraction(question[name], name) for name in ("s", "rho1") if name in question}
     if "p" in question:
         answer |= {
             "p": parse_fraction(question["p"], "p"),
             **compute_guarantees(question["p"], k, domain, skew, question.get("rho1")),
         }
-        return _to_plain_numbers(answer)
+        return _to_plain_numbers(answer | _expect_precision(question, answer["p"], k, domain))
     wanted = {name: parse_fraction(question[name], name) for name in ("rho1", "rho2", "delta") if name in question}
     answer |= wanted | compute_retentions(k, domain, skew, **wanted)
     if "rho1" in question and "rho2" in question:
         answer["downward"] = [1 - wanted["rho1"], 1 - wanted["rho2"]]
-    return _to_plain_numbers(answer)
+    return _to_plain_numbers(answer | _expect_precision(question, answer["p"], k, domain))
+
+
+def _expect_precision(question: Mapping[str, Any], p: Fraction | None, k: int, domain: int) -> dict[str, Any]:
+    """Expect how many of `rows` rows are published, in groups that k divides, and how certain a count of a tenth is."""
+    if "rows" not in question or p is None:
+        return {}
+    rows = int(question["rows"])
+    if rows < k:
+        raise RequestError(f"Groups of {k:,} rows cannot be made of {rows:,}.", attempt=f"--rows {k} or more.")
+    published = rows // k
+    error = expect_count_error(float(p), domain, rows, rows * rows / published)
+    return {"rows": rows, "published": published, "std_error": error, "std_error_share": error / rows}
 
 
 def _accept_parameter(value: object, name: str) -> Any:
@@ -140,9 +175,9 @@ def _find_largest_for_promise(promise: Any, k: int, domain: int) -> Fraction | N
     return bounds.find_largest_p(lambda p: promise.holds(p, k, domain))
 
 
-def _validate_question(question: Mapping[str, Any]) -> tuple[int, Fraction]:
+def _validate_question(question: Mapping[str, Any]) -> tuple[int, Fraction, Any]:
     lacking = [f"--{name}" for name in ("lambda", "domain") if name not in question]
-    lacking += [] if "k" in question or "s" in question else ["--k or --s"]
+    lacking += [] if "k" in question or "s" in question or "p" not in question else ["--k or --s"]
     lacking += [] if {"p", "rho2", "delta"} & set(question) else ["--p, --rho2 or --delta"]
     if lacking:
         raise RequestError(
@@ -162,7 +197,7 @@ def _validate_question(question: Mapping[str, Any]) -> tuple[int, Fraction]:
     if "rho1" in question and not 0 <= parse_fraction(question["rho1"], "rho1") < 1:
         raise RequestError("rho1 must be a probability below 1.", attempt="--rho1 0.2.")
     require_usable_domain([promise], question["domain"])
-    return question["domain"], skew
+    return question["domain"], skew, promise
 
 
 def _to_plain_numbers(answer: Mapping[str, Any]) -> dict[str, Any]:

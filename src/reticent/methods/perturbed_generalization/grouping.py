@@ -23,7 +23,7 @@ import numpy as np
 
 from reticent.data.cells import Cells
 from reticent.data.domain import Domain, TreeDomain
-from reticent.errors import JobError, PromiseUnreachable, pluralize
+from reticent.errors import JobError, PromiseUnreachable, pluralize, quote_list
 from reticent.methods.base import resolve_weights
 from reticent.methods.mondrian.method import LOOK_AHEAD_NEVER, LossCuts, MedianCuts
 from reticent.methods.mondrian.nodes import Acceptance, PartitionNodes, SpanLosses, make_known_member_nodes
@@ -39,8 +39,52 @@ def make_start_nodes(cells: Cells, promises: Promises, k: int) -> tuple[BoundPro
             why=f"k = {k}" + (f" and {cells.rows_per_person} rows per person." if least_size > k else "."),
             attempt="a smaller k, or more rows.",
         )
+    _require_frequent_patterns(cells, least_size)
     bound = BoundPromises(cells, least_size, (), ())
     return bound, make_known_member_nodes(cells, bound, promises)
+
+
+def _require_frequent_patterns(cells: Cells, least_size: int) -> None:
+    """Refuse a pattern of missing quasi-identifiers that too few rows have, and say whose rows to withhold.
+
+    Labels of two groups may not cover one person, and a missing value is no part of a range or a set, so rows that lack the
+    same columns are grouped with each other alone. Withholding the rows that lack a column takes whole patterns away and
+    leaves the others as they are: columns that every rare pattern lacks one of are all that is needed.
+    """
+    is_missing = np.column_stack(
+        [cells.codes[:, place] == domain.null_code for place, domain in enumerate(cells.quasi)]
+    )
+    patterns, pattern_of_cell = np.unique(is_missing, axis=0, return_inverse=True)
+    rows = np.bincount(pattern_of_cell.reshape(-1), weights=cells.counts, minlength=len(patterns)).astype(np.int64)
+    rare = rows < least_size
+    if not rare.any():
+        return
+    columns: list[int] = []
+    remaining = rare.copy()
+    kept = np.ones(len(patterns), bool)
+    while remaining.any() and patterns[remaining].any(axis=1).all():
+        lacking = [place for place in range(len(cells.quasi)) if patterns[remaining, place].any()]
+        chosen = min(
+            lacking,
+            key=lambda place: (int(rows[kept & patterns[:, place]].sum()), -int(patterns[remaining, place].sum())),
+        )
+        columns.append(chosen)
+        kept &= ~patterns[:, chosen]
+        remaining &= kept
+    names = quote_list([cells.quasi[place].name for place in columns])
+    withheld = int(rows[~kept].sum())
+    withholding = (
+        f'missing = "withhold" of {names} ({pluralize(withheld, "row")} of {cells.rows:,} would be withheld), '
+        if columns and not remaining.any() and kept.any()
+        else ""
+    )
+    raise PromiseUnreachable(
+        f"Groups of {least_size:,} rows cannot be made of rows that lack the same quasi-identifiers.",
+        why=f"A missing value lies under no range or set, so that rows are grouped with those that lack the same columns; of "
+        f"{pluralize(len(patterns), 'such pattern')} {int(rare.sum())} {'has' if rare.sum() == 1 else 'have'} fewer than {least_size:,} rows: "
+        f"{pluralize(int(rows[rare].sum()), 'row')} in all.",
+        attempt=f"{withholding}values of their own for missing ones in the source, or k = {max(1, int(rows.min()))}.",
+    )
 
 
 def group_by_cuts(cells: Cells, promises: Promises, k: int, cuts: str, weights: Mapping[str, Any] | None) -> np.ndarray:

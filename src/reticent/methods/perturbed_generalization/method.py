@@ -1,9 +1,11 @@
 """Perturbed generalization (Tao, Xiao, Li & Zhang, "On anti-corruption privacy preserving publication", ICDE 2008, section IV).
 
-Cells and promises about corruption -> a recipe of disjoint groups of which one tuple each is published, its sensitive
-value perturbed.  Phase 1 (`perturb_codes`) keeps a value with probability p and else draws one of the domain; phase 2
-(`grouping`) makes groups of at least k rows; phase 3 (`draw_rows`) draws one tuple of each group and notes the group's
-size, G.
+Cells and promises about corruption -> a recipe of disjoint groups of which a few tuples each are published, their
+sensitive values perturbed.  Phase 1 (`perturb_codes`) keeps a value with probability p and else draws one of the domain;
+phase 2 (`grouping`) makes groups of at least k rows; phase 3 draws tuples of each group and notes the group's size, G:
+one of them as the paper does (`draw_row_of_each`), or G / k of them, rounded down (`draw_share_of_rows`).  A person is
+drawn with a probability of at most 1 / k either way, and the bounds of `corruption_guarantees` hold for both: the proof
+stands there.
 
 `grouping = "mondrian"` looks at quasi-identifiers alone, so only the values that are drawn need to be perturbed: that
 is distributed exactly as perturbing all of them first.  `grouping = "specialization"`, the paper's choice, looks at
@@ -15,9 +17,9 @@ with k = 1.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -27,6 +29,7 @@ from reticent.data.columns import Column
 from reticent.exact_arithmetic import as_ratio
 from reticent.methods.base import Method
 from reticent.methods.perturbed_generalization.calibration import (
+    choose_group_size,
     find_largest_retention,
     require_one_row_per_person,
     require_usable_domain,
@@ -59,7 +62,9 @@ def perturb_codes(codes: np.ndarray, p: Fraction, domain: int, rng: np.random.Ge
     return np.where(draws < numerator * domain, codes, draws % domain).astype(np.int32)
 
 
-def draw_rows(cells: Cells, group_of_cell: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+def draw_row_of_each(
+    cells: Cells, group_of_cell: np.ndarray, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
     """Draw one row of each group, uniformly (phase 3, stratified sampling, steps S1 to S4).
 
     Return for each group the place of its drawn row among all rows, in the order of their cells, and that row's cell.
@@ -74,14 +79,33 @@ def draw_rows(cells: Cells, group_of_cell: np.ndarray, rng: np.random.Generator)
     return first[cell] + (place - (until[entry] - cells.counts[cell])), cell
 
 
+def draw_share_of_rows(
+    cells: Cells, group_of_cell: np.ndarray, k: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Draw floor(G / k) rows of each group of G, without replacement: every choice of so many rows is equally likely.
+
+    All rows are put in random order, and each group's first ones are drawn. Return their places among all rows, in the
+    order of their cells, and their cells; groups in order.
+    """
+    cell_of_row = np.repeat(np.arange(len(cells)), cells.counts)
+    group_of_row = group_of_cell[cell_of_row]
+    shuffled = rng.permutation(len(group_of_row))
+    by_group = shuffled[np.argsort(group_of_row[shuffled], kind="stable")]
+    sizes = np.bincount(group_of_row)
+    turn = np.arange(len(by_group)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    place = by_group[turn < np.repeat(sizes // k, sizes)]
+    return place, cell_of_row[place]
+
+
 @document_parameters(METHODS["perturbed-generalization"])
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PerturbedGeneralization(Method):
-    """One row of each group, its labels the group's and its sensitive value perturbed."""
+    """A few rows of each group, their labels the group's and their sensitive values perturbed."""
 
     p: Fraction | None = None
     k: int | None = None
     s: Fraction | None = None
+    draw: str | None = None
     grouping: str = "mondrian"
     cuts: str = "loss"
     categories: Sequence[Sequence[str]] | None = None
@@ -100,6 +124,7 @@ class PerturbedGeneralization(Method):
             p: Number | None = None,
             k: int | None = None,
             s: Number | None = None,
+            draw: str | None = None,
             grouping: str = "mondrian",
             cuts: str = "loss",
             categories: Sequence[Sequence[str]] | None = None,
@@ -108,7 +133,7 @@ class PerturbedGeneralization(Method):
         ) -> None: ...
 
     def __post_init__(self) -> None:
-        if self.k is None and self.s is None:
+        if self.k is None and self.s is None and not self.chooses_group_size:
             object.__setattr__(self, "k", METHODS[self.name].fields["k"].implied)
         check_parameters(self, as_given=("weights",))
 
@@ -129,35 +154,53 @@ class PerturbedGeneralization(Method):
         ]
 
     @property
-    def least(self) -> int:
-        """The least number of people in a group."""
-        return resolve_group_size(self.k, self.s)
-
-    @property
-    def counted_on(self) -> int:
-        """The k that promises are calibrated with: 1 where cuts follow perturbed classes (ERRATA 5.9)."""
-        return self.least if self.grouping == "mondrian" else 1
+    def chooses_group_size(self) -> bool:
+        """Whether k is chosen by the promises if it is left out: not for the paper's one row, nor where p does not follow k."""
+        return self.draws_many and self.grouping == "mondrian"
 
     def plan(self, cells: Cells, promises: Promises, rng: Random) -> SampledRecipe:
         require_one_row_per_person(cells.rows_per_person)
         domain = find_sensitive_domain(cells, self.domain)
         require_usable_domain(promises, len(domain))
-        p = self.p or find_largest_retention(promises, self.counted_on, len(domain))
+        k = self._resolve_group_size(cells, promises, len(domain))
+        counted_on = k if self.grouping == "mondrian" else 1  # cuts that follow perturbed classes: ERRATA 5.9
+        p = self.p or find_largest_retention(promises, counted_on, len(domain))
         models: list[RhoGuarantee | DeltaGrowth] = promises.require_models(RhoGuarantee, DeltaGrowth)
         for promise in models:
-            promise.verify({"p": p, "k": self.counted_on, "domain": len(domain)})
+            promise.verify({"p": p, "k": counted_on, "domain": len(domain)})
         if self.grouping == "mondrian":
-            groups = group_by_cuts(cells, promises, self.least, self.cuts, self.weights)
-            place, cell = draw_rows(cells, groups, rng.stream("draw"))
+            groups = group_by_cuts(cells, promises, k, self.cuts, self.weights)
+            place, cell = self._draw_rows(cells, groups, k, rng)
             value = perturb_codes(domain.code[cells.values[cell, 0]], p, len(domain), rng.stream("perturbation"))
         else:
             perturbed = self._perturb_rows(cells, domain, p, rng)
-            groups = self._group_specialized(cells, promises, domain, perturbed)
-            place, cell = draw_rows(cells, groups, rng.stream("draw"))
+            groups = self._group_specialized(cells, promises, k, domain, perturbed)
+            place, cell = self._draw_rows(cells, groups, k, rng)
             value = perturbed[place]
-        return _build_recipe(
-            cells, groups, cell, value, SamplingMechanism(p, self.least, domain.texts, domain.declared)
-        )
+        recipe = _build_recipe(cells, groups, cell, value, SamplingMechanism(p, k, domain.texts, domain.declared))
+        # A manifest without the word is of the paper's one row, as all were before there was a choice.
+        chosen: dict[str, Any] = {"draw": "many" if self.draws_many else None}
+        if self.k is None and self.s is None:
+            chosen["k"] = k
+        return replace(recipe, chosen=chosen)
+
+    def _resolve_group_size(self, cells: Cells, promises: Promises, domain: int) -> int:
+        """Return the least group: as it is set, or as the promises make counts most certain, and never more than all rows."""
+        if self.k is not None or self.s is not None:
+            return resolve_group_size(self.k, self.s)
+        return max(1, min(choose_group_size(promises, domain), cells.rows))
+
+    @property
+    def draws_many(self) -> bool:
+        """Whether a group of G rows publishes floor(G / k) of them, not one."""
+        return (self.draw or METHODS[self.name].fields["draw"].implied) == "many"
+
+    def _draw_rows(self, cells: Cells, groups: np.ndarray, k: int, rng: Random) -> tuple[np.ndarray, np.ndarray]:
+        """Draw the rows to publish (phase 3): their places among all rows, and their cells."""
+        stream = rng.stream("draw")
+        if self.draws_many:
+            return draw_share_of_rows(cells, groups, k, stream)
+        return draw_row_of_each(cells, groups, stream)
 
     def _perturb_rows(self, cells: Cells, domain: SensitiveDomain, p: Fraction, rng: Random) -> np.ndarray:
         """Perturb the code of every row, in the order of the cells."""
@@ -165,7 +208,7 @@ class PerturbedGeneralization(Method):
         return perturb_codes(row_codes, p, len(domain), rng.stream("perturbation"))
 
     def _group_specialized(
-        self, cells: Cells, promises: Promises, domain: SensitiveDomain, perturbed: np.ndarray
+        self, cells: Cells, promises: Promises, k: int, domain: SensitiveDomain, perturbed: np.ndarray
     ) -> np.ndarray:
         assert self.categories is not None
         of_value = classify_values(domain.texts, self.categories)
@@ -173,7 +216,7 @@ class PerturbedGeneralization(Method):
         size = len(self.categories)
         row_cell = np.repeat(np.arange(len(cells)), cells.counts)
         class_rows = np.bincount(row_cell * size + classes, minlength=len(cells) * size).reshape(-1, size)
-        return group_by_specialization(cells, promises, self.least, class_rows)
+        return group_by_specialization(cells, promises, k, class_rows)
 
 
 def _build_recipe(

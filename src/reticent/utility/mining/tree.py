@@ -1,7 +1,7 @@
 """A decision tree from perturbed rows (Tao et al. 2008, section II-C; SLIQ's greedy growing, Mehta et al. 1996).
 
-Splits are scored by the Gini impurity of class histograms reconstructed from perturbed values, rows weighted by G, a
-generalized value lying evenly over the places it covers: a row goes to both sides of a cut in proportion. A split is
+Splits are scored by the Gini impurity of class histograms reconstructed from perturbed values, rows weighted by the
+people that they stand for (G, shared by the rows of a group), a generalized value lying evenly over the places it covers: a row goes to both sides of a cut in proportion. A split is
 made where the classes of its sides differ by more than `z` standard errors, because what perturbation adds looks like
 structure in small nodes. Classes, columns and depth are chosen when mining, not when publishing.
 
@@ -41,6 +41,7 @@ from sklearn.tree import DecisionTreeClassifier
 from reticent.data.columns import Role
 from reticent.data.parsing import parse_texts
 from reticent.errors import RequestError, pluralize, quote_list
+from reticent.estimate.row_weights import SIZE_COLUMN, compute_row_weights
 from reticent.format.manifest import Manifest
 from reticent.kernels.tree_places import spread_tallies
 from reticent.utility.mining.features import Feature, LabelPlaces, make_feature
@@ -48,7 +49,6 @@ from reticent.utility.mining.features import Feature, LabelPlaces, make_feature
 MAX_EM_STEPS = 100
 EM_TOLERANCE = 1e-4
 MIN_ROW_PART = 1e-6  # a smaller part of a row is left out
-WEIGHT_COLUMN = "G"
 Encoding = Sequence[Mapping[str, float] | None]
 
 
@@ -364,7 +364,7 @@ class ReconstructingTree(ClassifierMixin, BaseEstimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ReconstructingTree:
         """Fit the tree.
 
-        X: rows as published (their `G` is the weight unless one is given); y: their published sensitive values.
+        X: rows as published (weighted by the people that they stand for, unless weights are given); y: their published sensitive values.
         """
         if self.manifest is None:
             raise RequestError(
@@ -375,7 +375,7 @@ class ReconstructingTree(ClassifierMixin, BaseEstimator):
         frame = _convert_to_frame(X)
         classes = PerturbedClasses.from_categories(self.manifest, self.categories)
         value_places = classes.places(_convert_to_series(y))
-        weight = _read_weights(frame, sample_weight)
+        weight = _read_weights(frame, self.manifest, sample_weight)
         first = classes.contribution[value_places, 0]
         features = [make_feature(entry, frame[entry.name], weight, first) for entry in self._entries(frame)]
         rows = TrainingRows(
@@ -521,10 +521,13 @@ def _convert_to_series(y: Any) -> pl.Series:
     return y if isinstance(y, pl.Series) else pl.Series(np.asarray(y))
 
 
-def _read_weights(frame: pl.DataFrame, sample_weight: Any) -> np.ndarray:
+def _read_weights(frame: pl.DataFrame, manifest: Manifest, sample_weight: Any) -> np.ndarray:
+    """Read how many people each row stands for; 1 in a release that has a row for everybody."""
     if sample_weight is not None:
         return np.asarray(sample_weight, np.float64)
-    return frame[WEIGHT_COLUMN].to_numpy().astype(np.float64) if WEIGHT_COLUMN in frame.columns else np.ones(len(frame))
+    if SIZE_COLUMN not in frame.columns:
+        return np.ones(len(frame))
+    return compute_row_weights(frame[SIZE_COLUMN].to_numpy(), manifest)
 
 
 def _fit_yardstick_tree(
