@@ -21,7 +21,7 @@ TABLE = pl.DataFrame({"id": np.arange(60), "a": RNG.integers(0, 12, 60), "pay": 
 JOB = rt.Job(
     columns={"id": rt.identifying(), "a": rt.quasi(), "pay": rt.sensitive(domain=DOMAIN)},
     promises=[rt.RhoGuarantee("0.2", "0.5", "0.3")],
-    method=rt.PerturbedGeneralization(k=4),
+    method=rt.PerturbedGeneralization(k=4, draw="one"),
 )
 PRIOR = {"10": "0.4", "20": "0.3", "30": "0.2", "40": "0.1"}
 
@@ -128,6 +128,28 @@ def test_one_victim_is_asked_about_with_what_is_known_of_others(release):
     found = attack(release, victim="id=17", predicate="pay = 40", prior="uniform")
     assert found["targets"] == 1
     assert found["worst_posterior"] <= attack(release, predicate="pay = 40", prior="uniform")["worst_posterior"]
+
+
+def test_several_tuples_of_a_group_are_weighed_together():
+    table = pl.DataFrame({"id": np.arange(16), "a": np.repeat([1, 2], 8), "pay": RNG.choice(DOMAIN, 16)})
+    method = rt.PerturbedGeneralization(k=4, draw="many")
+    job = rt.Job(columns=JOB.columns, promises=JOB.promises, method=method)
+    released = rt.publish(job, frame=table, seed=3)
+    found = rt.attack(released, table, "corruption", predicate="pay >= 30", prior="uniform").to_dict()
+    p = Fraction(str(released.manifest.own["p"]))
+    even = [Fraction(1, 4)] * 4
+    worst = Fraction(0)
+    for key, rows in released.frame(bounds=True).partition_by("a_lower", "a_upper", as_dict=True).items():
+        values = [DOMAIN.index(value) for value in table.filter(pl.col("a").is_between(*key))["pay"]]
+        shown = tuple(DOMAIN.index(value) for value in rows["pay"])
+        assert len(shown) > 1
+        for victim in range(len(values)):
+            others = [value for place, value in enumerate(values) if place != victim]
+            likelihood = oracle.several_tuples(p, 4, shown, len(values), others, [])
+            joint = [even[x] * likelihood[x] for x in range(4)]
+            worst = max(worst, sum(joint[2:]) / sum(joint))
+    assert found["predicate_posterior"] == pytest.approx(float(worst), rel=1e-9)
+    assert found["worst_posterior"] <= found["bound"]
 
 
 @pytest.mark.parametrize("seed", range(30))
