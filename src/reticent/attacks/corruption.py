@@ -294,11 +294,6 @@ def attack_by_corruption(
     adversary = CorruptionAdversary(validate_skew(lambda_, "the attack"), parse_fraction(rho1, "rho1"))
     if not 0 <= adversary.rho1 < 1:
         raise RequestError("rho1 must be a probability below 1.", attempt="--rho1 0.2.")
-    if source is None:
-        raise RequestError(
-            "The attack 'corruption' needs the data that the release was made from: its targets.",
-            attempt="source=..., --source DATA.",
-        )
     people = read_people(source, missing)
     require_columns(people, [column.name for column in release.columns], "source")
     if "p" not in release.manifest.own:  # not one perturbed tuple of each group: its values are people's
@@ -567,7 +562,10 @@ def _corrupt_some(sampled: SampledTarget) -> tuple[CorruptionVictims, np.ndarray
     if person is not None:
         values[person] = -2
     inside = owner >= 0
-    groups = np.flatnonzero(sampled.count(owner[inside & (values == -2)])) if person is None else owner[[person]]
+    # Where all rows of a group are of corrupted people, whoever else is under its label is not in the data.
+    has_room = sampled.count(owner[inside & (values >= 0)]) != sampled.size
+    candidates_left = sampled.count(owner[inside & (values == -2)]) * has_room
+    groups = np.flatnonzero(candidates_left) if person is None else owner[[person]]
     if not len(groups) or groups.min() < 0:
         raise RequestError(
             "The victim is under no label of the release." if person is not None else "Nobody is left to attack.",
