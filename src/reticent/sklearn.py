@@ -163,7 +163,7 @@ def _require_seen_values(entry: ColumnEntry, labels: pl.Series, values: pl.Serie
         raise ColumnError(
             f"The column {entry.name!r} has {pluralize(strange, 'value')} not seen when the groups were learned.",
             why="A label for them would be made up.",
-            attempt="fitting on rows that have them, a hierarchy that knows them, or leaving these rows out.",
+            attempt="fitting on rows that have them, or leaving these rows out.",
         )
 
 
@@ -184,10 +184,7 @@ def _read_table(table: Any) -> pl.DataFrame:
         raise RequestError(
             "Columns are known by their names, and an array has none.", attempt="a pandas or Polars frame."
         )
-    scan = open_source(Source(), table)
-    if len(set(scan.names)) < len(scan.names):
-        raise ColumnError("The table has a column name twice.", attempt="renaming one of them.")
-    return collect_frame(scan.rows, "Reading the rows")
+    return collect_frame(open_source(Source(), table).rows, "Reading the rows")
 
 
 def _restore_table_type(result: pl.DataFrame, original: Any) -> Any:

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from tests.advice import attack_cases, audit_cases, command_cases, ledger_cases, question_cases
+from tests.advice import attack_cases, audit_cases, command_cases, ledger_cases, measure_cases, question_cases
 from tests.advice.cases import Desk
 
-TABLES = [attack_cases.TABLE, audit_cases.TABLE, question_cases.TABLE, ledger_cases.TABLE, command_cases.TABLE]
+TABLES = [
+    attack_cases.TABLE,
+    audit_cases.TABLE,
+    question_cases.TABLE,
+    ledger_cases.TABLE,
+    command_cases.TABLE,
+    measure_cases.TABLE,
+]
 
 
 @pytest.fixture
