@@ -136,9 +136,10 @@ def check_known(where: str, table: Any, known: Iterable[str]) -> None:
     """Refuse a value that is not a table, and keys that are not known."""
     names = list(known)
     if not isinstance(table, Mapping):
-        raise JobError(
-            f"{where} must be a table.", attempt=f"a line {where} and below it lines such as {names[0]} = ..."
-        )
+        is_section = where.startswith("[")
+        heading = f"a line {where} and below it lines such as" if is_section else "a table such as"
+        example = f"{names[0]} = ..." if is_section else f"{{ {names[0]} = ... }}."
+        raise JobError(f"{where} must be a table.", attempt=f"{heading} {example}")
     for name in table:
         if name not in names:
             raise JobError(f"{where}: {quote_list([name])} is not known.", attempt=suggest(name, names))
@@ -152,7 +153,10 @@ def check_types(known: Mapping[str, Field], where: str, table: Mapping[str, Any]
         value = table[name]
         types = list_job_types(field)
         if not any(_TYPE_CHECKS[type_name](value) for type_name in types):
-            raise JobError(f"{where}: {name} must be {' or '.join(types)}.", attempt=f"another value for {name}.")
+            allowed_types = " or ".join(types)
+            raise JobError(
+                f"{where}: {name} must be {allowed_types}.", attempt=field.attempt or f"{allowed_types} for {name}."
+            )
         if not isinstance(value, str) or (types == ("a number",) and field.kind != "float"):
             require_moderate_number(value, f"{where}: {name}")
 

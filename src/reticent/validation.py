@@ -325,7 +325,7 @@ def require_known_options(options: Iterable[str], known: Iterable[str], what: st
     listed = list(known)
     for option in options:
         if option not in listed:
-            raise RequestError(f"{what} has no option {option!r}.", attempt=suggest(option, listed) if listed else "")
+            raise RequestError(f"{what} has no option {option!r}.", attempt=suggest(option, listed))
 
 
 def weights(value: Any, name: str) -> Mapping[str, Any]:

@@ -43,7 +43,9 @@ class GivenAdvice:
 
     def is_from(self, advice: Advice) -> bool:
         lines = range(advice.line, advice.last_line + 1)
-        is_there = any(module == advice.module and line in lines for module, line in self.places)
+        is_there = any(
+            module == advice.module and (line in lines or not advice.in_function) for module, line in self.places
+        )
         return is_there and advice.matches(self.attempt)
 
 

@@ -14,12 +14,15 @@ import reticent
 ROOT = Path(reticent.__file__).parent
 HOLE = "…"
 """Stands for what is filled in when the message is made."""
+PARAMETERS = ("attempt", "advice")
+"""What functions call a parameter that is what to try."""
 
 
 @dataclass(frozen=True)
 class Advice:
     """One text that is advised, and where it stands: the lines of the call that it is an argument of.
 
+    `in_function` is False where the call is made as the module is imported: its lines are not run when the advice is given.
     A text that is made by a call alone is written as that call, in braces: `{suggest(name, SCHEMES)}`.
     """
 
@@ -27,6 +30,7 @@ class Advice:
     line: int
     last_line: int
     text: str
+    in_function: bool = True
 
     def __str__(self) -> str:
         return f"{self.module}:{self.line} {self.text!r}"
@@ -45,7 +49,10 @@ def is_computed(text: str) -> bool:
 @cache
 def list_advice() -> tuple[Advice, ...]:
     """List the texts of all attempts of the package; of an f-string with holes."""
-    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(ROOT.rglob("*.py"))}
+    sources = {path: path.read_text(encoding="utf-8") for path in sorted(ROOT.rglob("*.py"))}
+    trees = {
+        path: ast.parse(text) for path, text in sources.items() if "attempt" in text and "kernels" not in path.parts
+    }
     places = dict(_list_attempt_parameters(trees.values()))
     advice = []
     for path, tree in trees.items():
@@ -54,18 +61,21 @@ def list_advice() -> tuple[Advice, ...]:
             for argument in _list_attempts(call, places):
                 texts = dict.fromkeys(_list_texts(argument, scope, tree))
                 last_line = call.end_lineno or call.lineno
-                advice += [Advice(module, call.lineno, last_line, text) for text in texts if text]
+                advice += [
+                    Advice(module, call.lineno, last_line, text, in_function=scope is not tree)
+                    for text in texts
+                    if text
+                ]
     return tuple(advice)
 
 
 def _list_attempt_parameters(trees: Iterator[ast.Module]) -> Iterator[tuple[str, int]]:
-    """Yield the functions that have a parameter `attempt`, each with its place among the arguments."""
+    """Yield the functions that have a parameter for what to try, each with its place among the arguments."""
     for tree in trees:
         for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef):
                 names = [argument.arg for argument in node.args.args]
-                if "attempt" in names:
-                    yield node.name, names.index("attempt")
+                yield from ((node.name, names.index(name)) for name in PARAMETERS if name in names)
 
 
 def _walk_calls(node: ast.AST, scope: ast.AST) -> Iterator[tuple[ast.AST, ast.Call]]:
@@ -102,14 +112,25 @@ def _list_texts(node: ast.expr, scope: ast.AST, tree: ast.AST) -> Iterator[str]:
             for side in (node.left, node.right)
         )
         yield from (first + second for first in left for second in right)
+    elif (table := _find_table(node, tree)) is not None:
+        for value in table.values:
+            yield from _list_texts(value, scope, tree)
     elif isinstance(node, ast.Name):
         values = _list_assigned(node.id, scope) or _list_assigned(node.id, tree)
         for value in values:
             yield from _list_texts(value, scope, tree)
-        if not values and node.id != "attempt":  # a parameter of that name is listed where the function is called
+        if not values and node.id not in PARAMETERS:  # of a function, whose calls are listed
             yield "{" + node.id + "}"
     else:
         yield "{" + ast.unparse(node) + "}"
+
+
+def _find_table(node: ast.expr, tree: ast.AST) -> ast.Dict | None:
+    """Find the dictionary of the module that an expression takes a text from: `TEXTS[name]`, `TEXTS.get(name, "")`."""
+    is_get = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "get"
+    owner = node.func.value if is_get else node.value if isinstance(node, ast.Subscript) else None
+    tables = _list_assigned(owner.id, tree) if isinstance(owner, ast.Name) else []
+    return next((table for table in tables if isinstance(table, ast.Dict)), None)
 
 
 def _list_assigned(name: str, scope: ast.AST) -> list[ast.expr]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 ONE_WORKER = {
     "tests/engines/test_spark": "spark",
+    "tests/advice/test_spark": "spark",
     "tests/data/test_amounts": "spark",
     "tests/data/test_several_formats": "spark",
     "tests/data/test_spellings_map": "spark",

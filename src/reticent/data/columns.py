@@ -708,7 +708,8 @@ def require_ordered(name: str, column: Column) -> None:
     if column.top is not None or column.bottom is not None:
         raise ColumnError(
             f"Column {name!r} has a top or a bottom, but its values have no order to be cut at.",
-            attempt='type = "numeric" or "date", or a hierarchy that puts the rare values together.',
+            attempt='type = "numeric" or "date" if they are such, or in its place a hierarchy that puts the rare values '
+            "together.",
         )
     if column.round_to is not None:
         raise ColumnError(

@@ -112,6 +112,8 @@ _SQLITE_CODES = {
     26: DatabaseFault.NOT_A_DATABASE,
 }
 
+_SQLITE_NAMED_CODES = (1, 17)  # a wrong query; the second if it is the first that its connection is given
+
 _DUCKDB_TYPES = {
     "BinderException": DatabaseFault.NO_COLUMN,
     "ParserException": DatabaseFault.SYNTAX,
@@ -205,7 +207,7 @@ def classify_database_error(error: BaseException) -> DatabaseErrorKind:
         return DatabaseErrorKind(_classify_adbc_error(int(status), str(error)), f"{type(error).__name__}")
     number = getattr(error, "sqlite_errorcode", None)
     if number is not None:
-        named = _find_phrase(_NAME_PHRASES, str(error)) if number & 0xFF == 1 else None
+        named = _find_phrase(_NAME_PHRASES, str(error)) if number & 0xFF in _SQLITE_NAMED_CODES else None
         fault = named or _SQLITE_CODES.get(number & 0xFF, DatabaseFault.UNKNOWN)
         return DatabaseErrorKind(fault, getattr(error, "sqlite_errorname", f"SQLite error {number}"))
     return DatabaseErrorKind(_classify_duckdb_error(error), type(error).__name__)

@@ -210,7 +210,7 @@ def apply_label_style(
         attempt = 'labels = "nodes" or "sets".'
     else:
         subject = "an order" if domain.kind == "ordinal" else "a hierarchy"
-        attempt = "leaving labels out, or giving a step and nothing else."
+        attempt = "leaving labels out."
     raise ColumnError(f"Column {domain.name!r} has {subject}, and its labels cannot be {style}.", attempt=attempt)
 
 

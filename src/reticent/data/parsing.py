@@ -60,7 +60,7 @@ def to_comparable(name: str, series: pl.Series) -> pl.Series:
             raise ColumnError(
                 f"Column {name!r} holds a number beyond {MAX_MAGNITUDE:g}, or an infinite one.",
                 why="Distances between such numbers cannot be computed with.",
-                attempt="clipping or removing it.",
+                attempt="a smaller number in the source, or none.",
             )
         return series
     if dtype == pl.Time and (series.cast(pl.Int64) % 1_000_000_000 != 0).any():

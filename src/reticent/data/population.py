@@ -46,9 +46,10 @@ def read_population(
 ) -> LoadedPopulation:
     """Read the values that a population has in the columns of these domains, as the job's own `source` is read."""
     lazy = _scan_like_source(source, population)
-    present = set(lazy.collect_schema().names())
-    types = {domain.name: str(domain.dtype) for domain in domains if domain.name in present}
-    rows = collect_frame(lazy.select(list(types)), "Reading the population") if types else lazy.collect()
+    present = lazy.collect_schema().names()
+    _require_columns([domain.name for domain in domains], present, lazy)
+    types = {domain.name: str(domain.dtype) for domain in domains}
+    rows = collect_frame(lazy.select(list(types)), "Reading the population")
     formatted = {name: columns[name] for name in types if columns[name].format is not None}
     people = parse_stated(rows, formatted, types)
     complete_names = [name for name in list_complete_columns(columns) if name in types]
@@ -72,15 +73,20 @@ def count_population(population: Any, names: Sequence[str]) -> tuple[pl.DataFram
     """Return the distinct combinations of these columns, and how many people have each."""
     lazy = scan_population(population)
     schema = lazy.collect_schema()
-    lacking = [name for name in names if name not in schema]
-    if lacking:
-        raise ColumnError(
-            f"The population table lacks {pluralize(len(lacking), 'quasi-identifying column')}: {quote_list(lacking)}.",
-            attempt=suggest_column(lacking[0], schema.names(), lazy),
-        )
+    _require_columns(names, schema.names(), lazy)
     require_supported_types(schema, {name: quasi() for name in names})
     table = collect_frame(lazy.group_by(names).len(name=COUNT_COLUMN), "Counting the population")
     return table.drop(COUNT_COLUMN), table[COUNT_COLUMN].to_numpy().astype(np.int64)
+
+
+def _require_columns(names: Sequence[str], present: Sequence[str], lazy: pl.LazyFrame) -> None:
+    """Refuse a population without one of the quasi-identifying columns."""
+    lacking = [name for name in names if name not in present]
+    if lacking:
+        raise ColumnError(
+            f"The population table lacks {pluralize(len(lacking), 'quasi-identifying column')}: {quote_list(lacking)}.",
+            attempt=suggest_column(lacking[0], present, lazy),
+        )
 
 
 def locate_values(domain: Domain, series: pl.Series) -> tuple[np.ndarray, np.ndarray]:

@@ -338,15 +338,15 @@ def _translate_error(error: BaseException, doing: str, lazy: pl.LazyFrame) -> Ba
     is_panic = type(error).__name__ == "PanicException"  # of Polars, and no Exception
     if isinstance(error, ReticentError | MemoryError) or not (is_panic or isinstance(error, Exception)):
         return error
-    if is_file_error(error) and _is_columnar_scan(lazy):
+    if is_file_error(error) and _has_scan(lazy, "Parquet SCAN", "Ipc SCAN", "IPC SCAN"):
         return make_damaged_file_error(error)
     message = str(error).lower()
     if "utf-8" in message or "utf8" in message:
         return SourceError("The file is not UTF-8.", attempt='its encoding, e.g. encoding = "latin-1".')
-    if not isinstance(error, pl.exceptions.PolarsError):
+    if not isinstance(error, pl.exceptions.PolarsError) or not _has_scan(lazy, "Csv SCAN", "CSV SCAN", "PYTHON SCAN"):
         return SourceError(
             f"{doing} failed: {type(error).__name__}.",
-            why="A function of the lazy frame raised it; its message is withheld, because it may quote a record.",
+            why="A step of the lazy frame raised it; its message is withheld, because it may quote a record.",
             attempt="collecting the frame before it is handed over.",
         )
     return SourceError(
@@ -398,13 +398,13 @@ def _scan_typed_files(files: FileSet) -> pl.LazyFrame:
     raise SourceError(f"The file type {suffix!r} is not known.", attempt=".csv, .parquet or .arrow.")
 
 
-def _is_columnar_scan(lazy: pl.LazyFrame) -> bool:
-    """Tell whether rows come from Parquet or Arrow files, which have types and no delimiters."""
+def _has_scan(lazy: pl.LazyFrame, *scans: str) -> bool:
+    """Tell whether rows come from such files, by the words of Polars for how it reads them."""
     try:
         plan = lazy.explain(optimized=False)
     except BaseException:
         return False
-    return any(scanned in plan for scanned in ("Parquet SCAN", "Ipc SCAN", "IPC SCAN"))
+    return any(scan in plan for scan in scans)
 
 
 def _scan_program_file(path: Path) -> pl.LazyFrame:

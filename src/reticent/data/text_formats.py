@@ -114,6 +114,9 @@ def parse_format_type(format: Formats, type: str | None) -> str:
                 f"format = {entry!r} does not say how a {type or 'date or number'} is written.",
                 attempt='format = "%m/%d/%Y" for dates, or "1,234.5" or "1.234,5" for numbers.',
             )
+    for entry, format_type in types.items():
+        if format_type == "date":
+            _require_date_format(entry)
     if len(set(types.values())) > 1:
         raise JobError(
             "format lists formats of dates and of numbers.", attempt="formats of dates alone, or of numbers alone."
@@ -163,7 +166,7 @@ def parse_declared(lazy: pl.LazyFrame, columns: Mapping[str, ColumnDeclaration])
         raise ColumnError(
             "\n".join(faults),
             attempt='the format it is written in, missing = ["?"] in [source] if they stand for nothing, '
-            'or type = "categorical".',
+            'or type = "categorical" without a format.',
         )
     return lazy.with_columns(expressions) if expressions else lazy
 
@@ -340,7 +343,7 @@ def _require_known_units(name: str, distinct: pl.Series, column: ColumnDeclarati
         f"ones {counts}.{lacking}",
         why="Read as one unit, amounts would be compared and added that are not alike.",
         attempt=f'what each is worth: rates = {{ {example} }}, where "{last}" = "missing" makes such amounts missing; '
-        'or type = "categorical".',
+        'or type = "categorical" without format and rates.',
     )
 
 
@@ -393,14 +396,23 @@ def _parse_iso(distinct: pl.Series, text: pl.Expr) -> pl.Expr | None:
 
 
 def _parse_formatted(text: pl.Expr, format: str) -> pl.Expr:
+    if _ZONE_DIRECTIVE.search(format):
+        return text.str.to_datetime(format, time_unit="us", strict=False, time_zone="UTC")
+    if _TIME_DIRECTIVE.search(format):
+        return text.str.to_datetime(format, time_unit="us", strict=False)
+    return text.str.to_date(format, strict=False)
+
+
+def _require_date_format(format: str) -> None:
+    """Refuse a format by which no text can be read as a date, such as one of hours without minutes."""
     try:
-        if _ZONE_DIRECTIVE.search(format):
-            return text.str.to_datetime(format, time_unit="us", strict=False, time_zone="UTC")
-        if _TIME_DIRECTIVE.search(format):
-            return text.str.to_datetime(format, time_unit="us", strict=False)
-        return text.str.to_date(format, strict=False)
+        pl.select(_parse_formatted(pl.lit("2001-12-31"), format))
     except pl.exceptions.PolarsError:
-        raise JobError(f"format = {format!r} is none of a date.", attempt='format = "%m/%d/%Y".') from None
+        raise JobError(
+            f"format = {format!r} is none of a date, or of a date and a time.",
+            why="A time has hours and minutes.",
+            attempt='format = "%m/%d/%Y", or format = "%Y-%m-%d %H:%M".',
+        ) from None
 
 
 def _are_midnights(moments: pl.Series) -> bool:
