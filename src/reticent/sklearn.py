@@ -75,7 +75,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):
         self.carried_ = tuple(find_columns_with_role(declared, Role.INSENSITIVE))
         self.feature_names_in_ = np.array([name for name in frame.columns if name != self.target], dtype=object)
         self.n_features_in_ = len(self.feature_names_in_)
-        _require_disjoint_groups(self._find_groups(frame), planned, len(frame))
+        _require_disjoint_groups(self._find_fitted_groups(frame, planned), planned, len(frame))
         return self
 
     def transform(self, X: Any) -> Any:
@@ -107,6 +107,19 @@ class Anonymizer(TransformerMixin, BaseEstimator):
 
     def _method(self) -> Any:
         return Mondrian(labels="sets") if self.method is None or self.method == "mondrian" else self.method
+
+    def _find_fitted_groups(self, frame: pl.DataFrame, planned: Plan) -> np.ndarray:
+        """Find the groups of the rows that are fitted; refuse a method whose labels do not say which values they cover."""
+        try:
+            return self._find_groups(frame)
+        except ColumnError as error:
+            if planned.job.method.name == Mondrian.name:
+                raise
+            raise JobError(
+                f"The groups of {planned.job.method.name} cannot be told by their labels.",
+                why="One of its labels does not say which values it stands for.",
+                attempt='method=rt.Mondrian(labels="sets"), or leaving the method out.',
+            ) from error
 
     def _find_groups(self, frame: pl.DataFrame) -> np.ndarray:
         """Find the group whose labels cover each row; -1 if none does, -2 if several do."""

@@ -99,6 +99,18 @@ TRIALS = [
     ),
     Trial(
         READ,
+        "renaming one of each.",
+        lambda: publish(pd.concat([make_people().to_pandas()] * 2, axis=1)),
+        lambda: publish(make_people().to_pandas()),
+    ),
+    Trial(
+        READ,
+        "renaming one of each.",
+        lambda: publish(make_people().to_arrow().rename_columns(["name", "age", "age", "illness"])),
+        lambda: publish(make_people().to_arrow()),
+    ),
+    Trial(
+        READ,
         "a frame that collects by itself.",
         lambda: publish(make_people().lazy().select("nobody")),
         lambda: publish(make_people().lazy().select("name", "age", "city", "illness")),

@@ -250,6 +250,8 @@ def _scan_frame(frame: Any) -> pl.LazyFrame:
             attempt="renaming one of them.",
         )
     try:
+        if kind == "pandas" or hasattr(frame, "column_names"):
+            _require_different_names(_list_frame_columns(frame))
         if kind == "pandas":
             return pl.from_pandas(frame, include_index=False).lazy()
         if kind == "pyarrow" and hasattr(frame, "column_names"):
@@ -268,6 +270,15 @@ def _scan_frame(frame: Any) -> pl.LazyFrame:
         f"A frame of type {type(frame).__name__!r} is not supported.",
         attempt="a pandas or Polars frame, or a pyarrow table.",
     )
+
+
+def _require_different_names(names: list[str]) -> None:
+    repeated = len(names) - len(set(names))
+    if repeated:
+        raise SourceError(
+            f"The frame has {pluralize(repeated, 'column')} of the same name as another.",
+            attempt="renaming one of each.",
+        )
 
 
 def _list_frame_columns(frame: Any) -> list[str]:
