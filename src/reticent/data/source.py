@@ -243,12 +243,6 @@ def _scan_frame(frame: Any) -> pl.LazyFrame:
     if isinstance(frame, pl.DataFrame):
         return frame.lazy()
     kind = type(frame).__module__.split(".")[0]
-    names = [str(name) for name in getattr(frame, "column_names", getattr(frame, "columns", ()))]
-    if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
-        raise SourceError(
-            f"The {kind} frame has {pluralize(len(twice), 'column name')} twice: {quote_list(twice)}.",
-            attempt="renaming one of them.",
-        )
     try:
         if kind == "pandas" or hasattr(frame, "column_names"):
             _require_different_names(_list_frame_columns(frame))
