@@ -13,11 +13,9 @@ SETUP = """
 import tempfile
 from pathlib import Path
 import reticent as rt
-from reticent import charts
 quasi = ("age", "gender", "education", "marital_status", "work_class")
 job = rt.Job(source=source, columns={name: rt.quasi() for name in quasi} | {"salary_class": rt.sensitive()},
              promises=[rt.KAnonymity(10), rt.BetaLikeness(4)], release=rt.Output(undeclared="drop"))
-charts.draw_bars(["a"], [1], "warm", "rows")
 """
 RELEASED = """
 place = Path(tempfile.mkdtemp())

@@ -11,20 +11,9 @@ import pytest
 import reticent as rt
 from reticent.errors import ColumnError, OutputExists, RequestError
 from reticent.ledger.ledger import Ledger
+from tests.support import ledger_tables
+from tests.support.ledger_tables import job_of_named_people as job
 from tests.support.ledger_tables import people
-
-COLUMNS = {
-    "name": rt.identifying(),
-    "age": rt.quasi(),
-    "zip": rt.quasi(),
-    "born": rt.quasi(type="categorical"),
-    "illness": rt.sensitive(),
-}
-
-
-def job(source: object = None, **changes: object) -> rt.Job:
-    columns = {**COLUMNS, **changes}
-    return rt.Job(source=source, columns=columns, promises=[rt.KAnonymity(5)], release=rt.Output(undeclared="drop"))
 
 
 def test_a_person_is_found_in_the_releases_that_their_rows_were_in(tmp_path):
@@ -42,8 +31,7 @@ def test_a_counter_is_found_under_the_name_of_its_column(tmp_path):
 
 
 def test_a_release_whose_people_were_not_noted_is_named_as_unknown(tmp_path):
-    columns = {name: column for name, column in COLUMNS.items() if name != "name"}
-    nameless = rt.Job(columns=columns, promises=[rt.KAnonymity(5)], release=rt.Output(undeclared="drop"))
+    nameless = ledger_tables.job()
     rt.publish(nameless, frame=people(), to=tmp_path / "first")
     found = rt.find_people(["p1-7"])
     assert found.releases == ((),)
@@ -111,8 +99,7 @@ def test_requests_that_remove_nobody_or_everybody_write_nothing(tmp_path):
     assert "secret" not in str(refused.value)
     with pytest.raises(RequestError, match="Nobody would be left"):
         rt.forget(job(), people()["name"].to_list(), tmp_path / "less.parquet", frame=people())
-    columns = {name: column for name, column in COLUMNS.items() if name != "name"}
-    nameless = rt.Job(columns=columns, promises=[rt.KAnonymity(5)], release=rt.Output(undeclared="drop"))
+    nameless = ledger_tables.job()
     with pytest.raises(ColumnError, match="No column is identifying"):
         rt.forget(nameless, ["p1-7"], tmp_path / "less.parquet", frame=people())
     (tmp_path / "there.parquet").write_text("")

@@ -24,9 +24,8 @@ LINE_HEIGHT = 12
 """Of a chart of named points: its width and height, and the room that a letter and a line of a name take."""
 BAR_HEIGHT = 22
 LABEL_WIDTH = 165
-BAR_AREA_WIDTH = 255
 MAX_LABEL_LETTERS = 24
-"""Of a chart of bars: the height of each, the room for labels, the width of what is drawn, and letters of a label."""
+"""Of a chart of estimates: the height of each, the room for labels, and letters of a label."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,37 +147,6 @@ def place_names(points: Sequence[tuple[float, float, str]], wide: float, tall: f
         }
         placed_names.append({"x": x, "y": y, "name": name, **ends})
     return placed_names
-
-
-def draw_bars(labels: Sequence[str], values: Sequence[float], title: str, unit: str) -> Chart:
-    """Draw a bar for each label, in the order given.
-
-    Room for labels is fixed, not measured, so that the same bars give the same bytes whatever fonts a machine has.
-    """
-    altair = load_altair()
-    short_labels = [_shorten_label(label) for label in labels]
-    rows = [{"at": position, "value": value} for position, value in enumerate(values)]
-    down = altair.Y("at", type="ordinal", axis=None, scale=altair.Scale(paddingInner=0.25))
-    across = altair.X(
-        "value", type="quantitative", title=unit, axis=altair.Axis(tickCount=4), scale=altair.Scale(zero=True)
-    )
-    label_rows = [{"at": position, "label": label} for position, label in enumerate(short_labels)]
-    bars = altair.Chart(altair.Data(values=rows)).mark_bar(color="#2b5c8a", aria=False).encode(x=across, y=down)
-    texts = altair.Chart(altair.Data(values=label_rows)).mark_text(align="right", dx=-6, fontSize=12, aria=False)
-    layered = bars + texts.encode(x=altair.value(0), y=down, text=altair.Text("label", type="nominal"))
-    height = BAR_HEIGHT * max(len(short_labels), 1)
-    page = layered.properties(width=BAR_AREA_WIDTH, height=height, description=title).to_dict()
-    padding = {"left": LABEL_WIDTH, "right": 20, "top": 5, "bottom": 40}
-    return Chart(_render_svg({**page, "autosize": {"type": "none"}, "padding": padding}), title)
-
-
-def can_draw() -> bool:
-    """Tell whether the extra `charts` is installed."""
-    try:
-        load_altair()
-    except RequestError:
-        return False
-    return True
 
 
 def draw_estimates(rows: Sequence[Mapping[str, Any]], title: str) -> Chart:

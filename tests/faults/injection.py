@@ -35,6 +35,7 @@ STREAM = ("publish", "carrying.toml", "-o", "out/release", "--json", "--engine",
 PARTS = ("publish", "parts.toml", "-o", "out/release", "--json")
 FORGET = ("forget", "job.toml", "--person", "persons.txt", "-o", "people-2.csv", "--job-to", "job-2.toml", "--json")
 WITHDRAW = ("withdraw", "out/release", "--reason", "wrong column", "--json")
+ONLY_NEW = ("publish", "grown.toml", "-o", "out/second", "--only-new", "--json")
 BATCHES = ("publish", "batches.toml", "-o", "out", "--batch-by", "day", "--json")
 
 
@@ -59,6 +60,7 @@ SCENARIOS = {
     "replace in parts": Scenario((*PARTS, "--force", "--again"), [PARTS]),
     "batches": Scenario(BATCHES),
     "replace batches": Scenario((*BATCHES, "--force", "--again"), [BATCHES]),
+    "publish of new people": Scenario(ONLY_NEW, [PUBLISH]),
     "a page about a release": Scenario(("report", "out/release", "-o", "page.md", "--format", "md", "--force"), [PUBLISH], page="page.md"),
     "export to a new SQLite file": Scenario(("export", "out/release", "sqlite:///new.db", "--table", "p"), [PUBLISH]),
     "export to a SQLite file": Scenario(("export", "out/release", "sqlite:///old.db", "--table", "p"), [PUBLISH]),
@@ -132,6 +134,8 @@ def template(server: Server, folder: Path, before: Path, scenario: Scenario) -> 
         folder / "days.csv", [[*row, f"day{at % 2}"] for at, row in enumerate(rows)], "person,age,city,illness,day"
     )
     write_csv(folder / "many.csv", people(2_100))
+    write_csv(folder / "grown.csv", people(130))
+    (folder / "grown.toml").write_text(JOB.replace("people.csv", "grown.csv"))
     (folder / "parts.toml").write_text(JOB.replace("people.csv", "many.csv") + "\n[release]\npart_rows = 1_000\n")
     (folder / "city.csv").write_text("".join(f"{city};{part};*\n" for city, part in CITIES.items()))
     (folder / "job.toml").write_text(JOB)

@@ -34,6 +34,7 @@ LAYERS = {
     "data": "",
     "datasets": "",
     "charts": "",
+    "drawing": "",
     "registry": "",  # knows the others by the catalogue's strings only
     "format": "data kernels",
     "labels": "data format kernels",
@@ -70,7 +71,7 @@ LAYERS = {
     "withholding_costs": "data engines job",
     "check": "bound_widths data engines evaluation job job_table ledger loss_explanation loss_limit methods models planning preconditions "
     "recipe registry skyline_trials withholding_costs",
-    "report": "attacks audit charts data format labels ledger release release.release utility",
+    "report": "attacks audit data drawing format labels ledger release release.release utility",
     "compare": "attacks audit charts data evaluation job job_table labels planning preconditions publish registry release.release report utility",
     "sklearn": "data format job labels methods planning",
     "pytest_plugin": "audit models",

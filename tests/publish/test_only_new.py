@@ -14,20 +14,9 @@ from reticent.ledger.exclusions import LEFT_OUT_FILE
 from reticent.ledger.ledger import Ledger
 from reticent.ledger.paths import resolve_notes_folder
 from reticent.ledger.source_options import resolve_source, resolve_table
+from tests.support import ledger_tables
+from tests.support.ledger_tables import job_of_named_people as job
 from tests.support.ledger_tables import people
-
-COLUMNS = {
-    "name": rt.identifying(),
-    "age": rt.quasi(),
-    "zip": rt.quasi(),
-    "born": rt.quasi(type="categorical"),
-    "illness": rt.sensitive(),
-}
-
-
-def job(source: object = None, **changes: object) -> rt.Job:
-    columns = {**COLUMNS, **changes}
-    return rt.Job(source=source, columns=columns, promises=[rt.KAnonymity(5)], release=rt.Output(undeclared="drop"))
 
 
 def grown() -> pl.DataFrame:
@@ -165,8 +154,7 @@ def test_releases_whose_people_were_not_noted_are_named(tmp_path, first):
 
 
 def test_requests_that_cannot_know_who_is_new_are_refused(tmp_path):
-    columns = {name: column for name, column in COLUMNS.items() if name != "name"}
-    nameless = rt.Job(columns=columns, promises=[rt.KAnonymity(5)], release=rt.Output(undeclared="drop"))
+    nameless = ledger_tables.job()
     with pytest.raises(ColumnError, match="No column is identifying"):
         rt.publish(nameless, frame=people(), to=tmp_path / "first", only_new=True)
     with pytest.raises(RequestError, match="no ledger is asked"):

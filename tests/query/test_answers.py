@@ -14,7 +14,7 @@ from reticent.cli.main import main
 from reticent.estimate.answer import EstimateSpread
 from reticent.query.certainty import list_interval_remarks
 from tests.support import repeated_releases
-from tests.support.query_methods import METHODS
+from tests.support.query_methods import METHODS, publish_by
 
 BY_TOWN = "SELECT town, COUNT(*), AVG(pay) FROM release WHERE age < 40 GROUP BY town"
 ASSUMED = {
@@ -28,11 +28,7 @@ ASSUMED = {
 
 @pytest.fixture(scope="module", params=list(METHODS))
 def release(request, tmp_path_factory):
-    promises, method = METHODS[request.param]
-    job = rt.Job(columns=repeated_releases.COLUMNS, promises=promises, method=method)
-    folder = tmp_path_factory.mktemp(request.param) / "release"
-    rt.publish(job, frame=repeated_releases.people(200), to=folder, seed=1, again=True)
-    return rt.open(folder)
+    return publish_by(request.param, tmp_path_factory.mktemp(request.param) / "release")
 
 
 def test_answers_are_a_list_and_a_frame_with_a_row_for_each(release):

@@ -9,7 +9,7 @@ import reticent as rt
 from reticent.cli.main import main
 from reticent.query.sql import parse_statements
 from tests.support import repeated_releases
-from tests.support.query_methods import METHODS
+from tests.support.query_methods import METHODS, publish_by
 
 BAD = {
     "SELECT COUNT(*) FROM release JOIN s ON release.age = s.age": "JOIN",
@@ -88,11 +88,7 @@ BAD = {
 
 @pytest.fixture(scope="module", params=list(METHODS))
 def release(request, tmp_path_factory):
-    promises, method = METHODS[request.param]
-    job = rt.Job(columns=repeated_releases.COLUMNS, promises=promises, method=method)
-    folder = tmp_path_factory.mktemp(request.param) / "release"
-    rt.publish(job, frame=repeated_releases.people(200), to=folder, seed=1, again=True)
-    return rt.open(folder)
+    return publish_by(request.param, tmp_path_factory.mktemp(request.param) / "release")
 
 
 def test_a_bad_question_is_refused_by_name_and_nothing_is_written(release, tmp_path, monkeypatch, capsys):

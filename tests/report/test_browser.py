@@ -92,11 +92,38 @@ def test_a_page_prints_within_the_paper_asks_for_nothing_and_says_nothing(browse
         page.close()
 
 
-def test_axe_finds_nothing(browser, pages):
+COLLISIONS = """
+() => [...document.querySelectorAll('svg.plot')].flatMap(svg => {
+  const frame = svg.getBoundingClientRect();
+  const texts = [...svg.querySelectorAll('text')].filter(text => text.getClientRects().length);
+  const boxes = texts.map(text => [text.textContent, text.getBoundingClientRect()]);
+  const beyond = boxes.filter(([, box]) => box.left < -0.5 || box.right > innerWidth + 0.5).map(([words]) => `beyond the screen: ${words}`);
+  const meeting = boxes.flatMap(([one, a], i) => boxes.slice(i + 1)
+    .filter(([, b]) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 3 && b.top < a.bottom - 3)
+    .map(([other]) => `${one} over ${other}`));
+  return [...beyond, ...meeting];
+})
+"""
+
+
+def test_no_text_of_a_drawing_covers_another_or_leaves_the_screen(browser, pages):
+    for name, path in pages.items():
+        for width in WIDTHS.values():
+            page = browser.new_page(viewport={"width": width, "height": 900})
+            page.goto(path.as_uri())
+            page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+            assert page.evaluate(COLLISIONS) == [], (name, width)
+            page.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(browser, pages, scheme):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-core is not installed: make browser")
     for name, path in pages.items():
         for width in WIDTHS.values():
-            page = browser.new_page(viewport={"width": width, "height": 900}, bypass_csp=True)  # axe is a script
+            page = browser.new_page(
+                viewport={"width": width, "height": 900}, bypass_csp=True, color_scheme=scheme
+            )  # axe is a script
             page.goto(path.as_uri())
             page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
             found = axe.Axe().run(page, options=RULES)

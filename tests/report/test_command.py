@@ -40,7 +40,7 @@ def test_it_may_go_into_the_folder_it_is_about_under_its_one_name(place, run):
 REFUSED = {
     "no folder": (("report", "nowhere"), "no release folder"),
     "a file": (("report", "people.csv"), "no release folder"),
-    "an unknown format": (("report", "release", "--format", "pdf"), "no format"),
+    "an unknown format": (("report", "release", "--format", "docx"), "no format"),
     "another name in the folder": (("report", "release", "-o", "release/page.html"), "lies in the release folder"),
     "another form in the folder": (("report", "release", "--format", "md", "-o", "release/report.html"), "lies in the release folder"),
     "a folder as output": (("report", "release", "-o", "."), "is a folder"),
@@ -70,25 +70,13 @@ def test_a_damaged_release_has_no_report(place, run):
     assert not (place / "release-report.html").exists()
 
 
-@pytest.mark.parametrize("words", [("--format", "html"), ("-o", "page.html")])
-def test_a_page_without_the_extra_for_charts_is_refused_before_anything_is_read(place, run, monkeypatch, words):
-    monkeypatch.setitem(sys.modules, "altair", None)
-    monkeypatch.setattr("reticent.report.report", lambda *given, **named: pytest.fail("the release was read"))
-    before = contents(place)
-    code, _, err = run("report", "release", *words)
-    assert code == 1
-    assert "reticent[charts]" in err and "--format md" in err
-    assert contents(place) == before
-
-
-def test_the_default_install_makes_the_default_report_as_markdown_and_says_how_a_page_is_had(place, run, monkeypatch):
-    wanted = run("report", "release", "--format", "md", "-o", "wanted.md")
-    assert wanted[0] == 0
-    monkeypatch.setitem(sys.modules, "altair", None)
+def test_the_default_install_makes_the_whole_report(place, run, monkeypatch):
+    assert run("report", "release", "-o", "wanted.html")[0] == 0
+    for name in ("altair", "vl_convert"):
+        monkeypatch.setitem(sys.modules, name, None)
     code, _, err = run("report", "release")
-    assert code == 0
-    assert "reticent[charts]" in err
-    assert (place / "release-report.md").read_bytes() == (place / "wanted.md").read_bytes()
+    assert code == 0, err
+    assert (place / "release-report.html").read_bytes() == (place / "wanted.html").read_bytes()
 
 
 def test_a_page_in_a_release_is_staged_beside_it(tmp_path, monkeypatch):
@@ -101,6 +89,42 @@ def test_a_page_in_a_release_is_staged_beside_it(tmp_path, monkeypatch):
     monkeypatch.setattr(staging, "_begin_staging", lambda place, *more: places.append(place) or begun(place, *more))
     (tmp_path / "release").mkdir()
     (tmp_path / "release" / "manifest.json").write_text("{}")
-    paths.write_public_report(tmp_path / "release" / "report.html", "a page", force=False)
+    paths.write_public_report(tmp_path / "release" / "report.html", b"a page", force=False)
     assert places == [tmp_path]
     assert sorted(path.name for path in (tmp_path / "release").iterdir()) == ["manifest.json", "report.html"]
+
+
+def test_a_page_is_printed_by_chromium_for_the_committees_file(place, run):
+    from reticent.errors import RequestError
+    from reticent.report.pdf import find_browser
+
+    try:
+        find_browser()
+    except RequestError as error:
+        pytest.skip(f"{error.what} `make browser` installs one.")
+    assert run("report", "release", "--committee", "--source", "people.csv", "--budget", "1", "--format", "pdf")[0] == 0
+    (printed,) = (place / "reticent-owner").rglob("committee.pdf")
+    assert printed.read_bytes().startswith(b"%PDF")
+    assert printed.stat().st_mode & 0o077 == 0, "readable by its owner alone"
+
+
+def test_without_chromium_a_pdf_is_refused_before_anything_is_read(place, run, monkeypatch):
+    monkeypatch.setenv("PATH", str(place))
+    monkeypatch.setattr("reticent.report.report", lambda *given, **named: pytest.fail("the release was read"))
+    before = contents(place)
+    code, _, err = run("report", "release", "--format", "pdf")
+    assert code == 1
+    assert "none is on the path" in err and "--format html" in err
+    assert contents(place) == before
+
+
+def test_a_browser_that_prints_nothing_is_an_error_with_what_to_do(place, run, monkeypatch):
+    folder = place.parent / "bin"
+    folder.mkdir()
+    (folder / "chromium").write_text("#!/bin/sh\nexit 3\n")
+    (folder / "chromium").chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder))
+    code, _, err = run("report", "release", "--format", "pdf")
+    assert code == 1
+    assert "did not print the page" in err and "--format html" in err
+    assert not (place / "release-report.pdf").exists()

@@ -31,3 +31,8 @@ def job(source: object = None, columns: dict | None = None) -> rt.Job:
         promises=[rt.KAnonymity(5)],
         release=rt.Output(undeclared="drop"),
     )
+
+
+def job_of_named_people(source: object = None, **changes: object) -> rt.Job:
+    """A job whose table names its people, with other columns where the caller says so."""
+    return job(source, {"name": rt.identifying(), **COLUMNS, **changes})

@@ -1,6 +1,8 @@
-"""A method of each kind that questions are asked of."""
+"""A method of each kind that questions are asked of, and a small release by each."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import reticent as rt
 from tests.support import repeated_releases
@@ -15,3 +17,11 @@ METHODS = {
         rt.PerturbedGeneralization(k=4, p="0.5", domain=repeated_releases.PAYS),
     ),
 }
+
+
+def publish_by(name: str, folder: Path) -> rt.Release:
+    """Publish 200 people of `repeated_releases` by the method of this name, and open the release."""
+    promises, method = METHODS[name]
+    job = rt.Job(columns=repeated_releases.COLUMNS, promises=promises, method=method)
+    rt.publish(job, frame=repeated_releases.people(200), to=folder, seed=1, again=True)
+    return rt.open(folder)

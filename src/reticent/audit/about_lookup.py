@@ -82,11 +82,11 @@ class AboutLookup:
 
     def _select_people(self, name: str) -> set[str]:
         """Select the values of a hidden column that no more rows have than one person may."""
-        found = {value for value in self._hidden.get(name, ()) if not self._is_number_by_chance(name, value)}
-        if not found or self._distinct[name] < MIN_DISTINCT_VALUES:
+        telling = {value for value in self._hidden.get(name, ()) if not self._is_number_by_chance(name, value)}
+        if not telling or self._distinct[name] < MIN_DISTINCT_VALUES:
             return set()
         values, times = self._source.values(name)
-        return found & list_texts(values.filter(pl.Series(times <= self._rows_per_person)))
+        return telling & list_texts(values.filter(pl.Series(times <= self._rows_per_person)))
 
     def _is_number_by_chance(self, name: str, value: str) -> bool:
         return value.isdecimal() and self._numerals[name, len(value)] * 100 >= 10 ** len(value)

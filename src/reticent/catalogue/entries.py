@@ -98,7 +98,8 @@ class AttackRow:
 
     `reads_people`: the attack gets the release and the source as they are, with lists of people of its own, not what
     groups show. `independent_targets`: what is believed of a person does not depend on which other people are targets.
-    `adversary` describes the adversary, and `promises` lists the promises that are about that adversary at all.
+    `adversary` describes the adversary, `promises` lists the promises that are about that adversary at all, and `lowers`
+    says what lowers what is reached.
     `guesses`: from the release and the targets' quasi-identifiers alone the attack guesses their sensitive values, so
     that its success and another's can be compared. `cost`: where all attacks are tried, those of lower cost are tried
     first; how long they take was measured.
@@ -112,6 +113,7 @@ class AttackRow:
     function: str
     adversary: str = ""
     promises: tuple[str, ...] = ()
+    lowers: str = ""
     needs_source: bool = True
     reads_people: bool = False
     guesses: bool = True
@@ -272,12 +274,14 @@ ATTACKS = {
     "naive-bayes": AttackRow(
         "reticent.attacks.naive_bayes:attack_by_naive_bayes",
         "learns from all groups how values go with each quasi-identifier",
+        lowers="fewer quasi-identifiers, or coarser ones; t-closeness beside another promise",
         independent_targets=True,
         cost=5,
     ),
     "definetti": AttackRow(
         "reticent.attacks.definetti:attack_by_definetti",
         "learns from all groups, again and again, who has which value in each",
+        lowers="larger groups, and t-closeness, by which groups differ less from all",
         cost=9,
         options=ATTACK_OPTIONS["definetti"],
     ),
@@ -285,12 +289,14 @@ ATTACKS = {
         "reticent.attacks.group_reading:attack_by_skewness",
         "reads the person's group, and guesses what it lifts most",
         _GROUP_READING_PROMISES,
+        lowers="a smaller beta, or a smaller t",
         independent_targets=True,
     ),
     "similarity": AttackRow(
         "reticent.attacks.group_reading:attack_by_similarity",
         "reads the person's group, and guesses a family of like values",
         ("t-closeness", "semantic-beta-likeness", "proximity-beta-likeness"),
+        lowers="a promise about like values: proximity-beta-likeness, or semantic-beta-likeness with a hierarchy",
         independent_targets=True,
         cost=2,
         options=ATTACK_OPTIONS["similarity"],
@@ -299,6 +305,7 @@ ATTACKS = {
         "reticent.attacks.background:attack_by_background_knowledge",
         "knows how values go with quasi-identifiers, up to a bandwidth",
         ("bt-privacy", "skyline"),
+        lowers="a smaller t of bt-privacy or of a skyline's point",
         guesses=False,
         cost=8,
         options=ATTACK_OPTIONS["background"],
@@ -308,6 +315,7 @@ ATTACKS = {
     "singling-out": AttackRow(
         "reticent.attacks.singling_out:attack_by_singling_out",
         "takes the ends of published ranges for people's values",
+        lowers="round ends: declared levels of a hierarchy, or labels with a step",
         guesses=False,
         options=ATTACK_OPTIONS["singling-out"],
         help_place=4,
@@ -315,30 +323,35 @@ ATTACKS = {
     "linkability": AttackRow(
         "reticent.attacks.linkability:attack_by_linking",
         "has two lists with some of the columns each, and links their people",
+        lowers="fewer quasi-identifiers, or coarser ones",
         options=ATTACK_OPTIONS["linkability"],
     ),
     "inference": AttackRow(
         "reticent.attacks.group_reading:attack_by_inference",
         "knows all of a person but the sensitive value, and asks the groups that may hold the person",
         _GROUP_READING_PROMISES,
+        lowers="a smaller beta, or a smaller t",
         options=ATTACK_OPTIONS["inference"],
         help_place=4,
     ),
     "downcoding": AttackRow(
         "reticent.attacks.downcoding:attack_by_downcoding",
         "knows that no group could be cut further, and asks for the values that ranges hide",
+        lowers="declared levels of a hierarchy, whose nodes are not drawn around people",
         cost=4,
         options=ATTACK_OPTIONS["downcoding"],
     ),
     "overlap": AttackRow(
         "reticent.attacks.overlap:attack_by_overlap",
         "asks which of overlapping groups each person may be in",
+        lowers="groups that do not overlap: mondrian, or a single recoding",
         cost=4,
         options=ATTACK_OPTIONS["overlap"],
     ),
     "composition": AttackRow(
         "reticent.attacks.composition.attack:attack_by_composition",
         "joins several releases of the same people",
+        lowers="publishing once, or only people who are new (publish --only-new)",
         reads_people=True,
         guesses=False,
         cost=3,
@@ -348,6 +361,7 @@ ATTACKS = {
     "minimality": AttackRow(
         "reticent.attacks.minimality.attack:attack_by_minimality",
         "knows the method, and reasons why it made just these groups",
+        lowers="larger groups than the promise needs, or a method that does not look at the sensitive column",
         reads_people=True,
         cost=6,
         options=ATTACK_OPTIONS["minimality"],
@@ -356,6 +370,7 @@ ATTACKS = {
         "reticent.attacks.corruption:attack_by_corruption",
         "has learned the values of other people, of all but one even",
         ("rho-guarantee", "delta-growth"),
+        lowers="a larger k or a smaller p of perturbed generalization",
         reads_people=True,
         guesses=False,
         cost=7,
@@ -367,6 +382,7 @@ ATTACKS = {
         "reticent.attacks.eligibility.attack:attack_by_eligibility",
         "reasons from how many rows were withheld, and how",
         ("l-dichotomy",),
+        lowers="safe suppression",
         needs_source=False,
         guesses=False,
         cost=6,
@@ -376,6 +392,7 @@ ATTACKS = {
         "reticent.attacks.perturbation:attack_by_matrix",
         "knows how values were redrawn and how frequent each is, and reads the person's row",
         ("beta-likeness",),
+        lowers="a smaller beta",
         reads_people=True,
         cost=5,
         options=ATTACK_OPTIONS["matrix"],
@@ -383,6 +400,7 @@ ATTACKS = {
     "matrix-learned": AttackRow(
         "reticent.attacks.perturbation:attack_by_learned_matrix",
         "knows how values were redrawn, and learns from all rows how they go with each quasi-identifier",
+        lowers="a smaller beta, or fewer quasi-identifiers",
         reads_people=True,
         cost=6,
         options=ATTACK_OPTIONS["matrix-learned"],
@@ -390,6 +408,7 @@ ATTACKS = {
     "algorithm": AttackRow(
         "reticent.attacks.algorithm:attack_by_algorithm",
         "knows the method, and reasons why it published just these nodes",
+        lowers="a target that does not follow the table: uniform, or one that is declared",
         needs_source=False,
         guesses=False,
         cost=7,

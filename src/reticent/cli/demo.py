@@ -53,14 +53,10 @@ def demo(
     json: Json = False,
 ) -> None:
     """Publish a made-up census, audit, attack and ask it, write its report, and say where to look next."""
-    from reticent.charts import can_draw
-    from reticent.cli.output import say_json, say_note, show_progress
-    from reticent.cli.report import CHARTS_SENTENCE
+    from reticent.cli.output import say_json, show_progress
     from reticent.job.job import Job
     from reticent.publish import publish
 
-    if not json and not can_draw():
-        say_note(f"Note: {CHARTS_SENTENCE}")
     with show_progress(json) as progress, _make_fresh_folder(to):
         before = _write_census(to, rows, progress)
         release = publish(
@@ -201,14 +197,13 @@ def _ask_question(release: Any) -> Any:
 
 
 def _write_report(release: Any, to: Path, progress: Any) -> Path:
-    """Write the public page; as Markdown if the extra for charts is missing."""
-    from reticent.charts import can_draw
+    """Write the public page."""
     from reticent.format.folder import translate_disk_errors
     from reticent.report import report
 
     progress(ProgressEvent("writing a report", 0.9))
     page = report(release)
-    name, text = ("report.html", page.html()) if can_draw() else ("report.md", page.markdown())
+    target = to / "report.html"
     with translate_disk_errors(to):
-        (to / name).write_text(text, encoding="utf-8")
-    return to / name
+        target.write_text(page.html(), encoding="utf-8")
+    return target

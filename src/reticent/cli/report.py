@@ -21,7 +21,6 @@ from reticent.cli.options import (
 from reticent.progress import ProgressEvent
 
 EXAMPLE = "reticent report patients-release -o patients.html"
-CHARTS_SENTENCE = "the report is Markdown; `pip install 'reticent[charts]'` for a page with charts."
 
 
 def report(
@@ -40,8 +39,8 @@ def report(
         str | None,
         typer.Option(
             "--format",
-            metavar="html|md|json",
-            help="A page, Markdown, or the facts as JSON; by default a page, or Markdown without the extra `charts`.",
+            metavar="html|md|json|pdf",
+            help="A page, Markdown, the facts as JSON, or the page printed by an installed Chromium; by default a page.",
             show_default=False,
         ),
     ] = None,
@@ -92,8 +91,7 @@ def report(
 ) -> None:
     """Write one page about a release: no script, nothing fetched, for a phone, a desk and paper.
 
-    The public edition is made from the folder alone, and the same folder gives the same bytes. A page has charts, which need the
-    extra `charts`; without it the report is Markdown, which says the same.
+    The public edition is made from the folder alone, and the same folder gives the same bytes.
     """
     from reticent.cli.output import say, say_json, show_progress
     from reticent.errors import RequestError
@@ -101,15 +99,18 @@ def report(
     from reticent.ledger.source_options import resolve_source
     from reticent.report import paths
     from reticent.report import report as make_report
+    from reticent.report.pdf import find_browser
 
     if not release.is_dir():
         raise RequestError(f"There is no release folder {release}.", attempt="the folder that `reticent publish` made.")
-    form = form or choose_form(output)
+    form = form or "html"
     if form not in paths.FILE_ENDINGS:
-        raise RequestError(f"There is no format {form!r}.", attempt="--format html, md or json.")
+        raise RequestError(f"There is no format {form!r}.", attempt="--format html, md, json or pdf.")
     reading_options = collect_reading_options(
         delimiter=delimiter, quote=quote, encoding=encoding, empty=empty, table=table, query=query
     )
+    if form == "pdf":
+        find_browser()
     internal = internal or committee
     if internal and source is None:
         raise RequestError(
@@ -121,8 +122,6 @@ def report(
             "The public edition is made from the folder alone.",
             attempt="--internal, or leaving --source and the rest out.",
         )
-    if form == "html":
-        require_charts()
     if internal:
         name = "committee" if committee else "report"
         target = paths.choose_internal_path(release, output, form, force, name)
@@ -138,35 +137,12 @@ def report(
         progress("reading the release")
         page = make_report(release, progress=progress, budget=budget, committee=committee, **arguments)
         progress(ProgressEvent("drawing", 0.85))
-        text = page.text(form)
+        content = page.render(form)
     if internal:
-        paths.write_internal_report(target, text)
+        paths.write_internal_report(target, content)
     else:
-        paths.write_public_report(target, text, force)
+        paths.write_public_report(target, content, force)
     if json:
-        say_json({"report": str(target), "edition": page.facts["edition"], "format": form, "bytes": len(text.encode())})
+        say_json({"report": str(target), "edition": page.facts["edition"], "format": form, "bytes": len(content)})
     else:
-        say(f"{target}  the {page.facts['edition']} edition, {len(text.encode()):,} bytes")
-
-
-def choose_form(output: Path | None) -> str:
-    """Choose a page, or Markdown where charts cannot be drawn and no page is asked for by its name."""
-    from reticent.charts import can_draw
-    from reticent.cli.output import say_note
-
-    if can_draw() or (output is not None and output.suffix.lower() in (".html", ".htm")):
-        return "html"
-    say_note(f"Note: {CHARTS_SENTENCE}")
-    return "md"
-
-
-def require_charts() -> None:
-    """Refuse a page that could not be drawn, before anything is read."""
-    from reticent.charts import can_draw
-    from reticent.errors import RequestError
-
-    if not can_draw():
-        raise RequestError(
-            "A page has charts, and altair and vl-convert are not installed.",
-            attempt="pip install 'reticent[charts]', or --format md, which says the same without charts.",
-        )
+        say(f"{target}  the {page.facts['edition']} edition, {len(content):,} bytes")

@@ -195,15 +195,15 @@ def check_fields(
         raise MisshapenValue(
             f"{where} has {pluralize(len(extra), 'field', 'that does', 'that do')} not belong", inside=True
         )
-    found = {}
+    parsed = {}
     for name, entry in given.items():
         try:
-            found[name] = known[name](entry)
+            parsed[name] = known[name](entry)
         except MisshapenValue as error:
             raise MisshapenValue(
                 str(error) if error.inside else f"{name!r} of {where} is {error}", inside=True
             ) from None
-    return found
+    return parsed
 
 
 def require_usable_weights(given: Mapping[str, Any] | None, quasi: Sequence[str]) -> None:
@@ -327,10 +327,10 @@ def _list_named_columns(field: Field, value: Any) -> Iterator[tuple[str, str]]:
 def _require_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(pairs) > MAX_TABLE_KEYS:
         raise MisshapenValue(f"a table has {len(pairs):,} keys, and {MAX_TABLE_KEYS:,} are the most", inside=True)
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    table = dict(pairs)
+    if len(table) != len(pairs):
         raise MisshapenValue("it says something twice", inside=True)
-    return found
+    return table
 
 
 def _parse_integer(text: str) -> int:

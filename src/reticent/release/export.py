@@ -11,6 +11,7 @@ import errno
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -142,15 +143,22 @@ def export_tables(
         f"{table}_{name}": columns for name, columns in INDEX_COLUMNS.items() if name in tables and len(tables) > 1
     }
     writer = {"postgresql": _write_postgresql, "sqlite": _write_sqlite, "duckdb": _write_duckdb}[database]
-    try:
+    with translate_writing_errors(url, table):
         writer(url, names, indexes, path)
+    return list(names)
+
+
+@contextmanager
+def translate_writing_errors(url: str, table: str) -> Iterator[None]:
+    """Turn a driver's error into one of ours, which names the database without its password."""
+    try:
+        yield
     except (ReticentError, ImportError):
         raise
     except Exception as error:
         if is_interruption(error):
             raise KeyboardInterrupt from None
         raise translate_writing_error(error, redact(url), table) from None
-    return list(names)
 
 
 def _list_said(about: Mapping[str, Any]) -> pl.DataFrame:

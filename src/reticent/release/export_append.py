@@ -24,9 +24,7 @@ from reticent.data.database import (
     quote_name,
     quote_table,
 )
-from reticent.data.database_errors import is_interruption, translate_writing_error
-from reticent.errors import OutputExists, RequestError, ReticentError, quote_list, shorten_text
-from reticent.redaction import redact
+from reticent.errors import OutputExists, RequestError, quote_list, shorten_text
 from reticent.release.export import (
     INDEX_COLUMNS,
     READ_RELATION,
@@ -37,6 +35,7 @@ from reticent.release.export import (
     require_checkpointed,
     require_column_names,
     require_table_name,
+    translate_writing_errors,
 )
 
 BATCH_COLUMN = "batch"
@@ -98,15 +97,8 @@ def append_tables(
     require_column_names([entry.empty.columns for entry in named_tables.values()], database)
     indexed = {f"{table}_{name}": (batch_column, *columns) for name, columns in INDEX_COLUMNS.items() if name in tables}
     openers = {"postgresql": _open_postgresql, "sqlite": _open_sqlite, "duckdb": _open_duckdb}
-    try:
-        with openers[database](url, path) as target:
-            _append_batch(target, named_tables, indexed, batch_column, batch, replace_batch)
-    except (ReticentError, ImportError):
-        raise
-    except Exception as error:
-        if is_interruption(error):
-            raise KeyboardInterrupt from None
-        raise translate_writing_error(error, redact(url), table) from None
+    with translate_writing_errors(url, table), openers[database](url, path) as target:
+        _append_batch(target, named_tables, indexed, batch_column, batch, replace_batch)
     return list(named_tables)
 
 

@@ -1,6 +1,7 @@
 """Blocks of a report: its facts are sections of blocks, and each block is one of these small dictionaries, plain JSON.
 
 {"text": ...}  {"list": [...]}  {"code": ..., "language": ...}  {"table": {"caption", "head", "rows"}, "chart": ...}
+{"figure": {"title", "drawn", "plot", "reading"}, "table": ...}   a drawing by its figures, and the same numbers as a table
 {"markdown": ...}   a part of the release's README, in the little Markdown that READMEs are written in
 """
 
@@ -37,6 +38,15 @@ def make_table(
         }
     }
     return block if bars is None else {**block, "chart": {"labels": bars[0], "values": bars[1]}}
+
+
+def make_figure(title: str, drawn: str, plot: Mapping[str, Any], table: Block, reading: str = "") -> Block:
+    """Make a figure: a title that says what is found, a line on what is drawn, and the plot's figures.
+
+    `plot` has the `type` of a drawing and its figures, plain JSON; `table` says the same in numbers, for those who cannot
+    see it and for forms without drawings; `reading` says how the drawing is read.
+    """
+    return {"figure": {"title": title, "drawn": drawn, "plot": dict(plot), "reading": reading}, "table": table["table"]}
 
 
 def make_section(name: str, title: str, *parts: Block | None) -> dict[str, Any]:

@@ -152,7 +152,7 @@ def _show_bins(
 
     Rows without a number come after them.
     """
-    step = _choose_round_step(float(values.min()), float(values.max()))
+    step = choose_round_step(float(values.min()), float(values.max()), BIN_COUNT)
     bin_of_value = np.floor(values / step).astype(np.int64)
     bins: list[tuple[int, int, int]] = []
     for number in range(int(bin_of_value.min()), int(bin_of_value.max()) + 1):
@@ -163,9 +163,7 @@ def _show_bins(
             bins.append((start, number + 1, bin_rows))
         else:
             bins.append((number, number + 1, bin_rows))
-    listed = [
-        (f"{_format_end(low, step)} to under {_format_end(high, step)}", bin_rows) for low, high, bin_rows in bins
-    ]
+    listed = [(format_bin(low, high, step), bin_rows) for low, high, bin_rows in bins]
     return _make_count_table(name, "range, or range of the label's middle", [*listed, *without_number], rows)
 
 
@@ -174,22 +172,37 @@ def _show_named_values(name: str, counts: pl.DataFrame, rows: int, floor: int) -
     spelled = counts.select(value=pl.col("value").cast(pl.String, strict=False), count=pl.col("count").cast(pl.Int64))
     ordered = spelled.sort("count", "value", descending=[True, False], nulls_last=True)
     frequent = ordered.filter(pl.col("count") >= floor).head(MAX_NAMED_VALUES)
-    listed = [(_spell_value(value), count) for value, count in frequent.iter_rows()]
+    listed = [(spell_value(value), count) for value, count in frequent.iter_rows()]
     if other_rows := rows - sum(count for _, count in listed):
         listed.append((f"{OTHERS_LABEL} ({ordered.height - len(listed):,})", other_rows))
     return _make_count_table(name, "value", listed, rows)
 
 
-def _choose_round_step(low: float, high: float) -> float:
-    """Choose 1, 2 or 5 times a power of ten, such that about ten steps cover the range."""
-    rough = max(high - low, max(abs(low), abs(high)) * 1e-9, 1e-12) / BIN_COUNT
+def choose_round_step(low: float, high: float, steps: int) -> float:
+    """Choose 1, 2 or 5 times a power of ten, such that about this number of steps cover the range."""
+    rough = max(high - low, max(abs(low), abs(high)) * 1e-9, 1e-12) / steps
     power = 10.0 ** math.floor(math.log10(rough))
     return next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough * (1 - 1e-9))
 
 
+def format_bin(low: int, high: int, step: float) -> str:
+    """Format a bin from one multiple of the step to another."""
+    return f"{_format_end(low, step)} to under {_format_end(high, step)}"
+
+
+def format_short_bin(low: int, high: int, step: float) -> str:
+    """Format a bin for the tick of an axis: its ends alone, of whole numbers both included."""
+    last = high * step - 1 if step >= 1 else high * step
+    return f"{_format_end(low, step)}\u2013{_format_number(last)}" if last != low * step else _format_end(low, step)
+
+
+def _format_number(number: float) -> str:
+    return f"{number:,.0f}" if 1e4 <= abs(number) < 1e15 else f"{number:.6g}"
+
+
 def _format_end(number: int, step: float) -> str:
     end = number * step
-    return f"{end:,.0f}" if step >= 1 and 1e4 <= abs(end) < 1e15 else f"{end:.6g}"
+    return _format_number(end) if step >= 1 else f"{end:.6g}"
 
 
 def _make_count_table(name: str, heading: str, listed: list[tuple[str, int]], rows: int) -> Block:
@@ -197,7 +210,7 @@ def _make_count_table(name: str, heading: str, listed: list[tuple[str, int]], ro
     return make_table(f"{name}: {rows:,} rows", (heading, "rows", "share"), shares, bars=(0, 1))
 
 
-def _spell_value(value: str | None) -> str:
+def spell_value(value: str | None) -> str:
     """Spell a value as it is named; one that reads like our word for a missing one is quoted."""
     if value is None:
         return MISSING_LABEL

@@ -25,6 +25,7 @@ from reticent.audit.audit import audit
 from reticent.audit.risk import compute_risk_before
 from reticent.data.cells import Cells
 from reticent.data.columns import Role
+from reticent.drawing.plots import format_share
 from reticent.errors import RequestError
 from reticent.labels.adversary_view import Boxes
 from reticent.ledger.ledger import Ledger
@@ -32,19 +33,30 @@ from reticent.ledger.notes import describe_lost_promises, summarize_lost_promise
 from reticent.ledger.paths import list_notes_folders
 from reticent.ledger.source_options import JOB_FILE, resolve_source
 from reticent.progress import ProgressEvent, scale_progress
+from reticent.release.kind import reader_for
 from reticent.release.release import Release
 from reticent.report.blocks import (
     Block,
     convert_to_plain,
     format_value,
     make_code,
+    make_figure,
     make_list,
     make_section,
     make_table,
     make_text,
 )
 from reticent.report.distributions import build_distribution_section
-from reticent.report.public import build_about_sections, build_method_section, build_recount_section
+from reticent.report.pictures import build_picture_sections, measure_group_sizes, weigh_rows
+from reticent.report.public import (
+    build_about_sections,
+    build_method_section,
+    build_recount_section,
+    build_verdict,
+    fold_section,
+    format_odds,
+    make_key_figure,
+)
 from reticent.utility.query_error import measure_average_ranges
 from reticent.utility.workload import (
     Workload,
@@ -64,6 +76,15 @@ ATTACK_TABLE_HEAD = (
     "promised",
     "a promise speaks of it",
 )
+SHARING_BINS = (
+    ("alone", 1, 1),
+    ("with 1 other", 2, 2),
+    ("with 2 to 4 others", 3, 5),
+    ("with 5 to 8 others", 6, 9),
+    ("with 9 to 48 others", 10, 49),
+    ("with 49 or more", 50, np.iinfo(np.int64).max),
+)
+"""How many others share somebody's description: a name, and the least and greatest size of the group."""
 MAX_WORST_GROUPS = 10
 MAX_VALUES_LISTED = 15
 SHARE_STEPS = 10
@@ -121,6 +142,12 @@ def build_attack_section(
             "Success is the share of right guesses; the baseline is always guessing the most frequent value. No release is called "
             "safe here: the table says which adversaries were tried and what they reached."
         ),
+        _make_attack_figure(
+            [row for row in rows if catalogue.ATTACKS[row[0]].guesses], "who know the describing columns alone"
+        ),
+        _make_attack_figure(
+            [row for row in rows if not catalogue.ATTACKS[row[0]].guesses], "who know more, or ask for something else"
+        ),
         make_text(_describe_row_targets(release, persons)) if release.manifest.rows_per_person > 1 else None,
         make_table("Adversaries that were tried", ATTACK_TABLE_HEAD, rows)
         if rows
@@ -128,6 +155,48 @@ def build_attack_section(
         make_text("Not tried:") if skipped else None,
         make_list(f"{', '.join(names)}: {why}" for why, names in skipped.items()) if skipped else None,
     )
+
+
+def _make_attack_figure(rows: Sequence[tuple[Any, ...]], who: str) -> Block | None:
+    """Draw what each adversary reaches beside who guesses without the release; None where none has a success.
+
+    `who` says what these adversaries have in common.
+    """
+    tried = [row for row in rows if row[3] is not None]
+    if not tried:
+        return None
+    tried.sort(key=lambda row: (row[4] or 0) - row[3])
+    better = sum(row[4] is not None and row[3] > row[4] for row in tried)
+    drawn = [
+        {
+            "attack": row[0],
+            "adversary": f"{row[1][:1].upper()}{row[1][1:]}",
+            "says": _describe_attack(row),
+            "success": convert_to_plain(row[3]),
+            "baseline": convert_to_plain(row[4]),
+        }
+        for row in tried
+    ]
+    return make_figure(
+        f"{better:,} of {len(tried):,} adversaries {who} do better than guessing",
+        "Share of guesses that are right. Filled: with this release. Hollow: who guesses without it.",
+        {"type": "attacks", "rows": drawn},
+        make_table(
+            f"What adversaries reach {who}",
+            ("attack", "right guesses", "guessing"),
+            [(row[0], row[3], row[4]) for row in tried],
+        ),
+        "A promise is not broken by an attack that it does not speak of; readers may still expect that one was thought of.",
+    )
+
+
+def _describe_attack(row: tuple[Any, ...]) -> str:
+    """Describe in a sentence or three what an attack reached, what promise speaks of it, and what lowers it."""
+    entry = catalogue.ATTACKS[row[0]]
+    believed = "" if row[5] is None else f" The surest belief is {format_share(float(row[5]))}."
+    spoken = "No promise of this release speaks of it." if row[7] == "no" else f"{row[7]} speaks of it."
+    lowered = f" Lowers it: {entry.lowers}." if entry.lowers else ""
+    return f"{row[0]}: {spoken}{believed}{lowered}"
 
 
 def collect_assumed_beliefs(release: Release, name: str) -> dict[str, Any]:
@@ -246,31 +315,112 @@ def build_internal_facts(
     progress(ProgressEvent("counting the source", 0.25))
     cells = _count_source(release, data, resolved_source.missing)
     view = cells if isinstance(cells, str) else _view_release(release, cells)
+    attacks = build_attack_section(release, data, resolved_source.missing, scale_progress(progress, 0.3, 0.8), budget)
+    pictures = build_picture_sections(release, report)
     return {
         "edition": "internal",
         "title": f"{_name_release(release)}: for its owner",
         "digest": release.digest,
+        "warning": "Never to be handed out: this page tells what the release keeps back.",
+        "verdict": build_verdict(report),
+        "figures": _build_key_figures(release, report, before, attacks),
         "lead": [
-            "Never to be handed out: this page tells what the release keeps back.",
             *_describe_lost_promises(release),
             report["left"]["says"],
             *report.get("source", {}).get("sentences", ()),
         ],
         "sections": [
             *build_about_sections(release),
-            build_recount_section(report),
-            _build_risk_section(before, report.get("risk")),
-            build_attack_section(release, data, resolved_source.missing, scale_progress(progress, 0.3, 0.8), budget),
+            _build_risk_section(before, report.get("risk"), _make_alone_figure(release, cells)),
+            attacks,
             *build_group_sections(view, cells),
+            *pictures,
             build_loss_section(release, report, cells),
             build_utility_section(release, cells),
-            build_distribution_section(release),
-            build_method_section(release),
-            _build_job_section(release),
-            _build_environment_section(),
             _build_earlier_section(release),
+            fold_section(build_recount_section(report)),
+            fold_section(build_distribution_section(release)),
+            fold_section(build_method_section(release)),
+            fold_section(_build_job_section(release)),
+            fold_section(_build_environment_section()),
         ],
     }
+
+
+def _build_key_figures(
+    release: Release, report: Mapping[str, Any], before: Mapping[str, Any], attacks: Mapping[str, Any]
+) -> list[dict[str, str]]:
+    """Build the figures of the first screen: who stood alone, the highest risk, the best guess, and earlier releases."""
+    after = report.get("risk")
+    figures = []
+    if after is not None:
+        alone = f"{before['sample_uniques']:,} \u2192 {after['sample_uniques']:,}"
+        figures.append(
+            make_key_figure(
+                "Alone with their description",
+                alone,
+                "",
+                "Rows that no other is like in every describing column: in the source, and in the release.",
+            )
+        )
+        was = " ".join(format_odds(before["prosecutor"]["highest"]))
+        figures.append(
+            make_key_figure(
+                "Highest risk to be found", *format_odds(after["prosecutor"]["highest"]), f"It was {was} in the source."
+            )
+        )
+    guesses = [
+        row
+        for part in attacks["parts"]
+        for row in part.get("figure", {}).get("plot", {}).get("rows", ())
+        if row["baseline"] is not None and catalogue.ATTACKS[row["attack"]].guesses
+    ]
+    if guesses:
+        best = max(guesses, key=lambda row: row["success"] - row["baseline"])
+        figures.append(
+            make_key_figure(
+                "Best guess",
+                format_share(best["success"]),
+                "right",
+                f"{format_share(best['baseline'])} without the release. The difference is what publishing tells.",
+            )
+        )
+    noted = Ledger.open().find_joined_entries(Path(release.folder))
+    earlier = max(len(noted) - 1, 0)
+    means = (
+        "The ledger knows no earlier release of these people." if not earlier else "What they tell together is below."
+    )
+    figures.append(make_key_figure("Other releases", f"{earlier:,}" if earlier else "none", "", means))
+    return figures
+
+
+def _make_alone_figure(release: Release, cells: Cells | str) -> Block | None:
+    """Draw how many people share a description with how many others, before and after; None where rows are not people."""
+    if isinstance(cells, str) or not cells.quasi or release.manifest.rows_per_person > 1:
+        return None
+    if not reader_for(release.manifest.kind).labelled:
+        return None
+    sizes_after = measure_group_sizes(release, weigh_rows(release, release.frame(bounds=True)))
+    if sizes_after is None:
+        return None
+    sizes_before = np.bincount(cells.point, weights=cells.counts).astype(np.int64)
+    rows = []
+    for label, low, high in SHARING_BINS:
+        people = [
+            int(sizes[(sizes >= low) & (sizes <= high)].sum())
+            for sizes in (sizes_before[sizes_before > 0], sizes_after)
+        ]
+        rows.append((label, *people))
+    alone_before, alone_after = rows[0][1:]
+    title = f"{alone_before:,} of {cells.rows:,} people were alone; now {alone_after or 'nobody'} is"
+    head = ("shares the description", "people", "before", "after")
+    return make_figure(
+        title,
+        "People by how many others share their description. Hollow: in the source. Filled: in the release.",
+        {"type": "pairs", "head": list(head), "rows": [list(row) for row in rows]},
+        make_table("People who share a description", (head[0], "before", "after"), rows),
+        "The risk to be found is one over the number of people with the same description. People are counted, not groups.",
+    )
 
 
 def _name_release(release: Release) -> str:
@@ -422,7 +572,9 @@ def _describe_lost_promises(release: Release) -> list[str]:
     return [] if lost is None else [f"What is found below is of this release alone; {lost}."]
 
 
-def _build_risk_section(before: Mapping[str, Any], after: Mapping[str, Any] | None) -> dict[str, Any]:
+def _build_risk_section(
+    before: Mapping[str, Any], after: Mapping[str, Any] | None, figure: Block | None
+) -> dict[str, Any]:
     several = before.get("rows_per_person", 1) > 1 or (after or {}).get("rows_per_person", 1) > 1
     columns = zip(_list_measures(before), _list_measures(after), strict=True)
     names = (
@@ -446,6 +598,7 @@ def _build_risk_section(before: Mapping[str, Any], after: Mapping[str, Any] | No
     return make_section(
         "risks",
         "Risks before and after",
+        figure,
         make_text(_describe_counting(before, after)),
         make_table(
             "Re-identification",

@@ -16,7 +16,7 @@ from reticent.ledger.notes import record_page
 from reticent.ledger.paths import resolve_notes_folder, resolve_owner_folder
 from reticent.release.bundle import MANIFEST_FILE, compute_digest
 
-FILE_ENDINGS = {"html": ".html", "md": ".md", "json": ".json"}
+FILE_ENDINGS = {"html": ".html", "md": ".md", "json": ".json", "pdf": ".pdf"}
 
 
 def choose_public_path(release: Path, requested: Path | None, form: str, force: bool) -> Path:
@@ -56,23 +56,23 @@ def choose_internal_path(release: Path, requested: Path | None, form: str, force
     return target
 
 
-def write_public_report(target: Path, text: str, force: bool) -> None:
+def write_public_report(target: Path, content: bytes, force: bool) -> None:
     """Write the page; one that goes into its release folder is noted in the ledger, by which an audit recognizes it."""
     holder = find_enclosing_release(target)
     if holder is not None:
-        record_page(compute_digest(holder), text.encode())
+        record_page(compute_digest(holder), content)
     try:
         with staging.stage_file(target, only_new=not force, near=holder) as staged:
-            staged.write_text(text, encoding="utf-8")
+            staged.write_bytes(content)
     except FileExistsError:
         raise OutputExists(f"{target} exists by now: another process made it.", attempt="another name.") from None
 
 
-def write_internal_report(target: Path, text: str) -> None:
+def write_internal_report(target: Path, content: bytes) -> None:
     """Write the report readable by its owner alone, as the notes beside it are."""
     with translate_disk_errors(target):
         private_files.make_folder(target.parent, inside=True)
-        private_files.write_file(target, text)
+        private_files.write_file(target, content)
 
 
 def find_enclosing_release(target: Path) -> Path | None:

@@ -6,15 +6,18 @@ read the data.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from reticent.audit.audit import audit
-from reticent.errors import RequestError
+from reticent.errors import RequestError, pluralize
 from reticent.format.data_files import format_file_pattern, group_files_by_table
 from reticent.format.manifest import ComponentEntry, Manifest
+from reticent.labels.label_loss import format_kept_share
 from reticent.release import bundle
+from reticent.release.kind import reader_for
 from reticent.release.readme import ABOUT_NAMES, describe_release, explain_withheld_rows, format_said
 from reticent.release.release import Release
 from reticent.report.blocks import (
@@ -28,16 +31,26 @@ from reticent.report.blocks import (
     make_text,
 )
 from reticent.report.distributions import build_distribution_section
+from reticent.report.pictures import build_picture_sections
 
 READING_TITLE = "How to read the data"
 PROMISES_TITLE = "What is promised"
 ASKING_TITLE = "How to ask it"
-VERDICT_SENTENCES = {
-    "kept": "Every promise is kept, as a recount of the files by formulas of its own finds.",
-    "broken": "NOT every promise is kept, as a recount of the files finds.",
-    "differs": "The release is NOT what it says.",
-    "undecided": "No promise is found broken. The files alone do not show every one: the table says which, and why.",
+LIMITS_TITLE = "What is not"
+VERDICTS = {
+    "kept": (
+        "Every promise is kept.",
+        "Recounted from the published files, by formulas that the making of them did not use.",
+    ),
+    "broken": ("NOT every promise is kept.", "So a recount of the published files finds."),
+    "differs": ("The release is NOT what it says.", "So a recount of the published files finds."),
+    "undecided": (
+        "No promise is found broken.",
+        "The files alone do not show every one: the table of promises says which, and why.",
+    ),
+    "none": ("No promise is stated.", "What a recount of the published files finds is below."),
 }
+"""The headline of each verdict, and the sentence that says who found it."""
 MEASURE_EXPLANATIONS = {
     "alpha": "alpha: the greatest share of one value in a group",
     "ail": "ail: the loss, from 0 (exact) to 1 (`*` everywhere); a row keeps 1 - ail",
@@ -79,25 +92,118 @@ def build_public_facts(release: Release) -> dict[str, Any]:
     readme_sections = split_readme(readme)
     reading = readme_sections.pop(READING_TITLE)
     promised = readme_sections.pop(PROMISES_TITLE)
+    limits = readme_sections.pop(LIMITS_TITLE, None)
     asking = readme_sections.pop(ASKING_TITLE, None)
     return {
         "edition": "public",
         "title": release.about.get("title") or describe_release(release.manifest),
         "digest": release.digest,
-        "lead": _build_lead(release, report),
+        "verdict": build_verdict(report),
+        "figures": build_key_figures(release, report),
+        "lead": _build_lead(release),
         "sections": [
             *build_about_sections(release),
-            promised,
-            build_method_section(release),
-            build_recount_section(report),
+            *build_picture_sections(release, report),
+            *_build_promise_sections(promised, limits),
             reading,
             *(() if asking is None else (asking,)),
             _build_usage_section(release, with_questions=asking is None),
             *readme_sections.values(),
-            build_distribution_section(release),
-            _build_checksum_section(release),
+            fold_section(build_recount_section(report)),
+            fold_section(build_method_section(release)),
+            fold_section(build_distribution_section(release)),
+            fold_section(_build_checksum_section(release)),
         ],
     }
+
+
+def fold_section(section: dict[str, Any]) -> dict[str, Any]:
+    """Mark a section as one that a page shows folded, after all others."""
+    return {**section, "folded": True}
+
+
+def build_verdict(report: Mapping[str, Any]) -> dict[str, str]:
+    """Build the verdict of an audit: one word, a headline and the sentence that says who found it."""
+    word = report["verdict"] if report["promises"] else "none"
+    headline, sentence = VERDICTS[word]
+    return {"word": word, "headline": headline, "sentence": sentence}
+
+
+def build_key_figures(release: Release, report: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Build the four figures of the first screen: promises, people, risk and detail, with a sentence each."""
+    figures = [_count_promises(report), _count_people(release, report)]
+    if "risk" in report:
+        figures.append(_describe_risk(release, report["risk"]))
+    if report["left"].get("row_keeps") is not None:
+        kept = format_kept_share(report["left"]["row_keeps"])
+        figures.append(make_key_figure("Detail", kept.replace(" %", "\u00a0%"), "", report["left"]["says"]))
+    return figures
+
+
+def make_key_figure(label: str, figure: str, unit: str, means: str) -> dict[str, str]:
+    return {"label": label, "figure": figure, "unit": unit, "means": means}
+
+
+def format_odds(chance: float) -> tuple[str, str]:
+    """Format a chance as one in how many, rounded against the publisher: ("1", "in 10")."""
+    if chance <= 0:
+        return "0", ""
+    return "1", f"in {max(1, math.floor(1 / chance + 1e-9)):,}"
+
+
+def _count_promises(report: Mapping[str, Any]) -> dict[str, str]:
+    promises = report["promises"]
+    kept = sum(promise["kept"] is True for promise in promises)
+    names = list(dict.fromkeys(promise["model"] for promise in promises))
+    means = f"{', '.join(names)}: in plain words below." if names else "The publisher states none."
+    return make_key_figure("Promises", f"{kept:,} of {len(promises):,}", "kept", means)
+
+
+def _count_people(release: Release, report: Mapping[str, Any]) -> dict[str, str]:
+    manifest = release.manifest
+    withheld = "None was withheld." if not manifest.withheld else f"{manifest.withheld:,} rows were withheld."
+    if manifest.rows_per_person > 1:
+        return make_key_figure(
+            "Rows", f"{manifest.rows:,}", "", f"Up to {manifest.rows_per_person:,} of one person. {withheld}"
+        )
+    if getattr(reader_for(manifest.kind), "draws_rows", False):
+        return make_key_figure(
+            "Rows", f"{manifest.rows:,}", "", f"Drawn at random from the groups of all people. {withheld}"
+        )
+    return make_key_figure(
+        "People", f"{manifest.rows:,}", "", f"One row for each person. {withheld.replace('None', 'Nobody')}"
+    )
+
+
+def _describe_risk(release: Release, risk: Mapping[str, Any]) -> dict[str, str]:
+    highest = risk["prosecutor"]["highest"]
+    average = risk["prosecutor"]["average"]
+    figure, unit = format_odds(highest)
+    if not reader_for(release.manifest.kind).labelled:
+        return make_key_figure(
+            "Risk to be found",
+            figure,
+            unit,
+            "Describing columns are published as they are, so a row can be found by them. What is hidden is which sensitive "
+            "value is whose.",
+        )
+    columns = len(release.manifest.find_columns_with_role("quasi-identifying"))
+    usual = " ".join(format_odds(average))
+    return make_key_figure(
+        "Risk to be found",
+        figure,
+        unit,
+        f"The greatest chance to pick the right row of somebody whose {pluralize(columns, 'describing column')} one knows; "
+        f"{usual} on average.",
+    )
+
+
+def _build_promise_sections(promised: dict[str, Any], limits: dict[str, Any] | None) -> list[dict[str, Any]]:
+    """Put what is promised beside what is not, in one section; READMEs of the first edition have no such limits."""
+    if limits is None:
+        return [promised]
+    sides = [{"title": section["title"], "markdown": section["parts"][0]["markdown"]} for section in (promised, limits)]
+    return [make_section(promised["id"], "What is promised, and what is not", {"sides": sides})]
 
 
 def build_about_sections(release: Release) -> list[dict[str, Any]]:
@@ -164,14 +270,12 @@ def _make_section_id(name: str) -> str:
     return re.sub(r"[^a-z]+", "-", name.lower()).strip("-")
 
 
-def _build_lead(release: Release, report: Mapping[str, Any]) -> list[str]:
+def _build_lead(release: Release) -> list[str]:
     seeded = ["Not for publication: this release was made with a fixed seed, for tests and studies."]
     kind = [f"{describe_release(release.manifest)}."] if "title" in release.about else []
     return [
         *(seeded if release.manifest.seeded else ()),
         *kind,
-        VERDICT_SENTENCES[report["verdict"]] if report["promises"] else "No promise is stated.",
-        report["left"]["says"],
         "This page is made from the release folder alone, and anybody who has the folder can make it again, byte for byte, with "
         f"reticent {release.manifest.reticent}: reticent report FOLDER.",
     ]

@@ -10,7 +10,7 @@ from typing import Any
 from reticent.errors import RequestError
 from reticent.release.release import Release
 from reticent.report import committee as committee_document
-from reticent.report import internal, public, rendering
+from reticent.report import internal, pdf, public, rendering
 from reticent.validation import (
     flag,
     is_callable,
@@ -30,7 +30,7 @@ class Report:
     facts: Mapping[str, Any]
 
     def html(self) -> str:
-        """Render one page that needs nothing else. Its charts need the extra `charts`."""
+        """Render one page that needs nothing else."""
         return rendering.render_html(self.facts)
 
     def markdown(self) -> str:
@@ -39,12 +39,18 @@ class Report:
     def json(self) -> str:
         return json.dumps(self.facts, indent=1, ensure_ascii=False) + "\n"
 
-    def text(self, form: str) -> str:
-        """Render in the form that is named: "html", "md" or "json"."""
-        return {"html": self.html, "md": self.markdown, "json": self.json}[form]()
+    def pdf(self) -> bytes:
+        """Print the page as PDF, by a Chromium that is installed; refuse where there is none."""
+        return pdf.print_page(self.html())
+
+    def render(self, form: str) -> bytes:
+        """Render in the form that is named: "html", "md", "json" or "pdf"."""
+        if form == "pdf":
+            return self.pdf()
+        return {"html": self.html, "md": self.markdown, "json": self.json}[form]().encode()
 
     def _repr_html_(self) -> str:
-        return rendering.render_html_body(self.facts)
+        return rendering.render_frame(self.facts)
 
     def __repr__(self) -> str:
         return f"<{self.facts['edition']} report: {self.facts['title']}>"

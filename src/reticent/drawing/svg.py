@@ -1,0 +1,151 @@
+"""Pieces of a drawing: a plot that collects lines, boxes, discs and texts, scales, and ticks at round numbers.
+
+Positions across are per cent of the drawing's width, positions down are pixels, and so are letters.  So a drawing is as
+wide as its column on a phone, a desk and paper, and its text keeps its size.  Colours are classes of the style sheet:
+dark mode and paper need no other drawing, and no element has a `style` of its own, which a strict page would refuse.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from typing import Literal
+
+Anchor = Literal["start", "middle", "end"]
+TICK_LENGTH = 4
+TICK_TEXT_DROP = 17
+AXIS_NAME_DROP = 36
+AXIS_ROOM = 42
+"""How far below an axis its ticks, their texts and its name are, and the room that all take."""
+
+
+def format_number(number: float) -> str:
+    """Format a coordinate with two digits at most, the same on every machine."""
+    return f"{number:.2f}".rstrip("0").rstrip(".") or "0"
+
+
+def format_percent(number: float) -> str:
+    return f"{format_number(number)}%"
+
+
+@dataclass(frozen=True)
+class LinearScale:
+    """Positions across for numbers from `low` to `high`; with `logarithmic`, equal ratios are equally wide."""
+
+    low: float
+    high: float
+    left: float = 0.0
+    right: float = 100.0
+    logarithmic: bool = False
+
+    def __call__(self, number: float) -> float:
+        low, high, value = (self._convert(end) for end in (self.low, self.high, number))
+        if high == low:
+            return (self.left + self.right) / 2
+        return self.left + (self.right - self.left) * (value - low) / (high - low)
+
+    def _convert(self, number: float) -> float:
+        return math.log(number) if self.logarithmic else number
+
+
+def choose_ticks(low: float, high: float, most: int = 5) -> list[float]:
+    """Choose round numbers from `low` to `high`, at most about `most`: multiples of 1, 2 or 5 times a power of ten."""
+    if not high > low:
+        return [low]
+    rough = (high - low) / most
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough * (1 - 1e-9))
+    first = math.ceil(low / step - 1e-9)
+    last = math.floor(high / step + 1e-9)
+    return [float(f"{number * step:.12g}") for number in range(first, last + 1)]
+
+
+def choose_log_ticks(low: float, high: float) -> list[float]:
+    """Choose 1, 2 and 5 times powers of ten from `low` to `high`, or powers of ten alone where there are many."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    factors = (1, 2, 5) if len(powers) <= 5 else (1,)
+    return [
+        factor * 10.0**power
+        for power in powers
+        for factor in factors
+        if low <= factor * 10.0**power <= high * (1 + 1e-9)
+    ]
+
+
+@dataclass
+class Plot:
+    """A drawing that grows piece by piece and is rendered once; what is added later lies above what was added before."""
+
+    height: float
+    pieces: list[str] = field(default_factory=list)
+
+    def add_line(self, x1: float, y1: float, x2: float, y2: float, classes: str) -> None:
+        self.pieces.append(
+            f'<line x1="{format_percent(x1)}" y1="{format_number(y1)}" x2="{format_percent(x2)}" '
+            f'y2="{format_number(y2)}" class="{classes}"/>'
+        )
+
+    def add_box(self, x: float, y: float, width: float, height: float, classes: str) -> None:
+        self.pieces.append(
+            f'<rect x="{format_percent(x)}" y="{format_number(y)}" width="{format_percent(width)}" '
+            f'height="{format_number(height)}" class="{classes}"/>'
+        )
+
+    def add_disc(self, x: float, y: float, radius: float, classes: str) -> None:
+        self.pieces.append(
+            f'<circle cx="{format_percent(x)}" cy="{format_number(y)}" r="{format_number(radius)}" class="{classes}"/>'
+        )
+
+    def add_text(
+        self, x: float, y: float, text: str, classes: str = "", anchor: Anchor = "start", shift: float = 0
+    ) -> None:
+        """Add a text at a point; `shift` moves it across by pixels, away from the mark that it names."""
+        anchored = "" if anchor == "start" else f' text-anchor="{anchor}"'
+        shifted = f' dx="{format_number(shift)}"' if shift else ""
+        styled = f' class="{classes}"' if classes else ""
+        self.pieces.append(
+            f'<text x="{format_percent(x)}" y="{format_number(y)}"{anchored}{shifted}{styled}>{escape(text)}</text>'
+        )
+
+    def add_axis(
+        self,
+        scale: Callable[[float], float],
+        ticks: Sequence[float],
+        y: float,
+        name: str,
+        format_tick: Callable[[float], str],
+        grid_top: float | None = None,
+    ) -> None:
+        """Add a horizontal axis: its line, ticks with texts, the name at its end, and grid lines up to `grid_top`.
+
+        Every other tick has no text on a narrow screen.
+        """
+        self.add_line(0, y, 100, y, "axis")
+        for number, tick in enumerate(ticks):
+            x = scale(tick)
+            if grid_top is not None:
+                self.add_line(x, grid_top, x, y, "grid")
+            self.add_line(x, y, x, y + TICK_LENGTH, "axis")
+            anchor: Anchor = "middle"
+            if x < 2:
+                anchor = "start"
+            elif x > 98:
+                anchor = "end"
+            classes = "tick roomy" if number % 2 and len(ticks) > 4 else "tick"
+            self.add_text(x, y + TICK_TEXT_DROP, format_tick(tick), classes, anchor)
+        self.add_text(100, y + AXIS_NAME_DROP, name, "tick", "end")
+
+    def render(self, description: str) -> str:
+        """Render the drawing with a description for those who hear the page."""
+        return (
+            f'<svg class="plot" height="{format_number(self.height)}" role="img" aria-label="{escape(description)}">'
+            f"{''.join(self.pieces)}</svg>"
+        )
+
+    def render_hidden(self) -> str:
+        """Render the drawing for the eye alone, beside a text that says the same."""
+        return (
+            f'<svg class="plot" height="{format_number(self.height)}" aria-hidden="true">{"".join(self.pieces)}</svg>'
+        )

@@ -1,0 +1,108 @@
+"""Drawings: figures in, SVG out; the same figures give the same bytes, nothing of a name is markup, nothing lies outside."""
+
+from __future__ import annotations
+
+import re
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reticent.drawing import plots
+from reticent.drawing.svg import LinearScale, choose_log_ticks, choose_ticks
+
+HOSTILE = "<script>alert('x')</script>\"&"
+SIZES = st.lists(st.integers(1, 10**6), min_size=1, max_size=600)
+RANGES = st.lists(
+    st.tuples(st.integers(-1000, 1000), st.integers(0, 500), st.integers(1, 1000)), min_size=1, max_size=500
+)
+SHARES = st.lists(st.floats(0, 1, allow_nan=False), min_size=1, max_size=12)
+
+
+def list_across(svg: str) -> list[float]:
+    """Every position across, in per cent."""
+    return [float(number) for number in re.findall(r'(?:x|x1|x2|cx|width)="(-?[\d.]+)%"', svg)]
+
+
+def require_sound(svg: str) -> None:
+    """The drawing is well-formed, has no style or script of its own, and keeps within its width."""
+    tree = ElementTree.fromstring(svg)
+    assert all("style" not in element.attrib for element in tree.iter())
+    assert not [element for element in tree.iter() if element.tag == "script"]
+    assert "nan" not in svg and "inf" not in re.sub(r">[^<]*<|aria-label=\"[^\"]*\"", "", svg)
+    assert all(-0.01 <= position <= 100.01 for position in list_across(svg))
+
+
+@given(SIZES, st.one_of(st.none(), st.integers(1, 100)))
+def test_group_sizes_of_any_table_are_drawn_within_their_width(sizes, promised):
+    svg = plots.draw_group_sizes(sizes, promised, "people in the group")
+    require_sound(svg)
+    assert svg == plots.draw_group_sizes(list(reversed(sizes)), promised, "people in the group")
+    if len(sizes) <= plots.MAX_GROUP_DOTS:
+        assert svg.count("<circle") == len(sizes), "a dot for each group"
+
+
+@given(RANGES)
+def test_ranges_of_any_column_are_drawn_in_few_bands_that_keep_all_rows(entries):
+    ranges = [(low, low + width, rows) for low, width, rows in entries]
+    merged = plots.merge_thin_ranges(plots.sort_ranges(ranges))
+    require_sound(plots.draw_ranges(merged, "age", 1.0))
+    assert len(merged) <= plots.MAX_DRAWN_RANGES + 1
+    assert sum(rows for *_, rows in merged) == sum(rows for *_, rows in ranges)
+
+
+@given(SHARES)
+def test_a_comparison_of_any_shares_is_drawn(shares):
+    names = [f"value {number}" for number in range(len(shares))]
+    require_sound(plots.draw_comparison(names, shares, list(reversed(shares)), "pay"))
+
+
+@pytest.mark.parametrize("share", [0.0, 1e-9, 0.5, 1.0])
+def test_bars_pairs_and_parts_of_any_share_are_drawn(share):
+    for svg in (
+        plots.draw_bar(share),
+        plots.draw_pair(share, 1 - share),
+        plots.draw_shares([(share, "exact-4"), (1 - share, "exact-0")]),
+        plots.draw_attack(share, None, 1.0),
+        plots.draw_attack(share, 0.5, 1.0, (0.1, 0.9)),
+    ):
+        require_sound(svg)
+
+
+def test_names_are_text_and_never_markup():
+    drawings = [
+        plots.draw_ranges([(1, 2, 3)], HOSTILE),
+        plots.draw_comparison([HOSTILE, "b"], [0.5, 0.5], [0.9, 0.1], HOSTILE),
+        plots.draw_group_sizes([1, 2], None, HOSTILE),
+    ]
+    for svg in drawings:
+        require_sound(svg)
+        assert "<script" not in svg
+
+
+@given(st.floats(-1e9, 1e9), st.floats(1e-6, 1e9))
+def test_ticks_are_round_few_and_within_the_axis(low, width):
+    high = low + width
+    ticks = choose_ticks(low, high)
+    assert len(ticks) <= 7
+    slack = (high - low) * 1e-6 + abs(high) * 1e-9
+    assert all(low - slack <= tick <= high + slack for tick in ticks)
+
+
+def test_logarithmic_ticks_are_one_two_and_five():
+    assert choose_log_ticks(10, 1000) == [10, 20, 50, 100, 200, 500, 1000]
+    assert choose_log_ticks(1, 10**7) == [10.0**power for power in range(8)]
+
+
+def test_a_scale_without_width_has_one_place():
+    assert LinearScale(3, 3)(3) == 50
+    assert plots.draw_ranges([(5, 5, 10)], "age").startswith("<svg")
+
+
+def test_a_small_share_is_not_called_nothing_and_a_whole_one_has_no_digits():
+    assert plots.format_share(0.0004) == "under 0.1\u00a0%"
+    assert plots.format_share(0.048) == "4.8\u00a0%"
+    assert plots.format_share(0.05) == "5\u00a0%"
+    assert plots.format_share(1) == "100\u00a0%"
+    assert plots.format_share(0) == "0\u00a0%"
