@@ -799,11 +799,13 @@ def report_what_is_not_there(desk: Desk) -> Steps:
     yield desk.command("report", copy_release(desk), "--format", "md")
 
 
-@follows("cli/report.py", "--format html, md or json.")
+@follows("cli/report.py", "--format html, md, json or pdf.")
 def report_in_another_format(desk: Desk) -> Steps:
     folder = copy_release(desk)
-    yield desk.command("report", folder, "--format", "pdf")
-    for form in ("html", "md", "json"):
+    put_browser(desk, PRINTING)
+    desk.patch.setenv("PATH", str(desk / "bin"))
+    yield desk.command("report", folder, "--format", "docx")
+    for form in ("html", "md", "json", "pdf"):
         yield desk.command("report", folder, "--format", form)
 
 
@@ -827,14 +829,35 @@ def report_publicly_with_source(desk: Desk) -> Steps:
     yield desk.command("report", folder, "--format", "md")
 
 
-@follows("cli/report.py", "pip install 'reticent[charts]', or --format md, which says the same without charts.")
-def report_without_charts(desk: Desk) -> Steps:
-    from reticent import charts
+def put_browser(desk: Desk, *lines: str) -> None:
+    """Put a program on the path that is taken for Chromium."""
+    folder = desk / "bin"
+    folder.mkdir(exist_ok=True)
+    (folder / "chromium").write_text("\n".join(("#!/bin/sh", *lines, "")))
+    (folder / "chromium").chmod(0o755)
 
+
+PRINTING = 'for word in "$@"; do case $word in --print-to-pdf=*) echo %PDF > "${word#--print-to-pdf=}";; esac; done'
+
+
+@follows("report/pdf.py", "--format html, which every browser prints, or installing chromium.")
+def print_report_without_browser(desk: Desk) -> Steps:
     folder = copy_release(desk)
-    yield desk.with_setting(charts, "can_draw", lambda: False, desk.command("report", folder, "--format", "html"))
+    (desk / "bin").mkdir()
+    desk.patch.setenv("PATH", str(desk / "bin"))
+    yield desk.command("report", folder, "--format", "pdf")
     yield desk.command("report", folder, "--format", "html")
-    yield desk.with_setting(charts, "can_draw", lambda: False, desk.command("report", folder, "--format", "md"))
+    put_browser(desk, PRINTING)
+    yield desk.command("report", folder, "--format", "pdf")
+
+
+@follows("report/pdf.py", "--format html, which every browser prints.")
+def print_report_by_a_browser_that_does_not(desk: Desk) -> Steps:
+    folder = copy_release(desk)
+    put_browser(desk, "exit 1")
+    desk.patch.setenv("PATH", str(desk / "bin"))
+    yield desk.command("report", folder, "--format", "pdf")
+    yield desk.command("report", folder, "--format", "html")
 
 
 @follows("report/paths.py", "a file elsewhere, or -o … with --format html.")
@@ -905,12 +928,3 @@ def fill_fields_of_a_public_report(desk: Desk) -> Steps:
     release = publish_kind("generalized")
     yield lambda: rt.report(release, about={"purpose": "a study"})
     yield lambda: rt.report(release, about={"purpose": "a study"}, committee=True, source=people(), budget=1)
-
-
-# publish.
-
-
-@follows("publish.py", 'to="release".')
-def publish_new_people_nowhere(desk: Desk) -> Steps:
-    yield lambda: rt.publish(make_job(), frame=people(), only_new=True)
-    yield lambda: rt.publish(make_job(), frame=people(), only_new=True, to="release")

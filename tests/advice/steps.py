@@ -361,9 +361,14 @@ def mark_missing(job: DraftJob, match: re.Match[str], what: str) -> Iterator[Dra
     yield from ()
 
 
-@rule(r"type = \"categorical\"")
+@rule(r"type = \"categorical\"(?: without a format| without format and rates)?")
 def make_categorical(job: DraftJob, match: re.Match[str], what: str) -> Iterator[DraftJob]:
-    yield from _set_option(job, what, "type", "categorical")
+    for changed in _set_option(job, what, "type", "categorical"):
+        if "without" in match[0]:
+            for name in _named_columns(job, what):
+                for option in ("format", "rates"):
+                    changed.table["columns"][name].pop(option, None)
+        yield changed
 
 
 @rule(r"a wider domain")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 BROKEN_DISK = "a disk that is full or broken"
 RESTARTED_SERVER = "a server of a database that is restarted, or at its limits, while it is read"
+BUG = "a bug of ours, which is reported to us"
 CLUSTER = "a cluster of several machines, and its settings"
 UNKNOWN_FAULT = "an error of a database that nobody has met yet"
 
@@ -23,5 +24,6 @@ UNFOLLOWED: dict[str, dict[str, str]] = {
         "--regions, a greater spark.driver.maxResultSize, or fewer distinct values (round_to, a coarser column).": CLUSTER,
         "the logs of the executors, and partitions that all have the columns and types of the first.": CLUSTER,
     },
+    "publish.py": {"reporting it, with the job file.": BUG},
     "utility/workload.py": {"np.random.default_rng(1).": BUILT_AT_IMPORT},
 }
