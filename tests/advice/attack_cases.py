@@ -292,23 +292,6 @@ def read_families_without_a_level(desk: Desk) -> Steps:
     yield lambda: rt.attack(publish_categories(), name="similarity", source=people(), window=5)
 
 
-@follows("attacks/group_membership.py", "a sample of the data and its release, or fewer quasi-identifiers.")
-def lay_too_many_labels(desk: Desk) -> Steps:
-    from reticent.attacks import group_membership
-
-    def attack_sample() -> Any:
-        sample = people().head(60)
-        job = rt.Job(columns=contract_examples.columns("illness"), promises=[rt.KAnonymity(3)])
-        return rt.attack(rt.publish(job, frame=sample), name="downcoding", source=sample)
-
-    def attack_one_column() -> Any:
-        return rt.attack(publish_categories(), name="composition", source=people(), joined=[publish_categories()])
-
-    yield desk.with_setting(group_membership, "MAX_PAIRS", 100, lambda: attack("generalized", "downcoding"))
-    yield desk.with_setting(group_membership, "MAX_PAIRS", 100, attack_sample)
-    yield desk.with_setting(group_membership, "MAX_PAIRS", 100, attack_one_column)
-
-
 @follows("release/perturbed.py", "--as matrix, or reticent audit, which judges the matrix that values were redrawn by.")
 def read_groups_of_redrawn_values(desk: Desk) -> Steps:
     yield lambda: attack("perturbed", "skewness")

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 import reticent as rt
-from reticent import catalogue
-from reticent.audit import byte_search
 from reticent.audit import result as audit_result
 from reticent.audit.generalized import GeneralizedAuditor
 from reticent.audit.transformed import TooFineCounts
@@ -123,14 +119,6 @@ def judge_by_unreadable_parameters(desk: Desk) -> Steps:
 
     audit = lambda: audit_table(promises=[rt.KAnonymity(2)])  # noqa: E731
     yield desk.with_setting(audit_result, "_load_judge", lambda model: judge_without_k, audit)
-    yield lambda: audit_table(promises=[rt.KAnonymity(2)])
-
-
-@follows("audit/result.py", "a function in audit/measure/ that the promise's row in the catalogue names.")
-def judge_by_nobody(desk: Desk) -> Steps:
-    row = catalogue.PROMISES["k-anonymity"]
-    other = {**catalogue.PROMISES, "k-anonymity": replace(row, judge="reticent.audit.measure.anonymity:nobody")}
-    yield desk.with_setting(catalogue, "PROMISES", other, lambda: audit_table(promises=[rt.KAnonymity(2)]))
     yield lambda: audit_table(promises=[rt.KAnonymity(2)])
 
 
@@ -277,14 +265,6 @@ def put_another_table_into_a_file(desk: Desk) -> Steps:
     yield lambda: rt.open(copy_release(desk))
 
 
-@follows("format/data_files.py", "a machine with more memory.")
-def read_file_that_does_not_fit_memory(desk: Desk) -> Steps:
-    desk.patch.setattr(data_files, "SMALL_FILE_BYTES", 0)
-    read = lambda: rt.open(publish_kind("generalized").folder).tables  # noqa: E731
-    yield desk.with_setting(data_files, "get_available_memory", lambda: 10, read)
-    yield desk.with_setting(data_files, "get_available_memory", lambda: 10**12, read)
-
-
 @follows("format/data_files.py", "part_rows = … or more.")
 def cut_into_too_many_parts(desk: Desk) -> Steps:
     yield lambda: data_files.list_part_names("data", "csv", 2_000_000, 1000, max_parts=100)
@@ -321,14 +301,6 @@ def write_to_full_disk(desk: Desk) -> Steps:
     release = publish_kind("generalized")
     yield desk.with_setting(Path, "mkdir", fail, lambda: release.save(desk / "full" / "copy"))
     yield lambda: release.save(desk / "elsewhere")
-
-
-@follows("audit/byte_search.py", "a machine with more memory, or writing the file with smaller pages.")
-def open_page_that_does_not_fit_memory(desk: Desk) -> Steps:
-    desk.patch.setattr(byte_search, "SMALL_TABLE_BYTES", 0)
-    audit = lambda: rt.audit(publish_kind("generalized").folder, source=people())  # noqa: E731
-    yield desk.with_setting(byte_search, "get_available_memory", lambda: 10, audit)
-    yield desk.with_setting(byte_search, "get_available_memory", lambda: 10**12, audit)
 
 
 # The risk of records.
@@ -433,19 +405,3 @@ def publish_what_nobody_reads(desk: Desk) -> Steps:
     release = publish_kind("generalized")
     yield lambda: tampering.resealed(release, desk / "other", method={"name": "guesswork"})
     yield lambda: tampering.resealed(release, desk / "copy")
-
-
-@follows("release/bundle.py", "fewer different values in the sensitive column, or a smaller hierarchy.")
-def publish_manifest_that_is_too_long(desk: Desk) -> Steps:
-    from reticent.format import schema_checks
-
-    def publish(many: int) -> Any:
-        frame = pl.DataFrame({"age": np.arange(400) % 40, "illness": [f"illness {row % many}" for row in range(400)]})
-        columns = {"age": rt.quasi(), "illness": rt.sensitive()}
-        return rt.publish(
-            rt.Job(columns=columns, promises=[rt.BetaLikeness(4)], method=rt.BetaPerturbation()), frame=frame
-        )
-
-    desk.patch.setattr(schema_checks, "MAX_JSON_BYTES", 20_000, raising=False)
-    yield lambda: publish(40)
-    yield lambda: publish(4)

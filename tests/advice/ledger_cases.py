@@ -722,13 +722,6 @@ def write_wide_table_to_excel(desk: Desk) -> Steps:
     yield write_limited_excel(desk, columns=3)
 
 
-@follows("release/export_files.py", "a folder of CSV files (reticent export RELEASE FOLDER).")
-def write_long_texts_to_excel(desk: Desk) -> Steps:
-    folder = publish_kind("generalized").folder
-    yield desk.with_setting(export_files, "MAX_CELL_LETTERS", 2, desk.command("export", folder, "people.xlsx"))
-    yield desk.command("export", folder, "people-csv")
-
-
 @follows("release/export_files.py", "a folder of CSV files.")
 def fail_to_write_a_cell(desk: Desk) -> Steps:
     yield lambda: export_files._require_written(-1)

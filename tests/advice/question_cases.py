@@ -13,9 +13,7 @@ import polars as pl
 
 import reticent as rt
 from reticent.errors import RequestError
-from reticent.estimate import answers as answers_module
-from reticent.estimate import condition as condition_module
-from reticent.query import analyses, group_by, run, sql
+from reticent.query import run, sql
 from tests.advice.cases import CaseTable, Desk, Steps
 from tests.advice.kind_releases import publish_kind
 from tests.support.contract_examples import CITIES, people
@@ -242,15 +240,6 @@ add_questions(
 )
 
 
-@follows("query/group_by.py", "fewer columns, or coarser ones.")
-def group_by_too_many_combinations(desk: Desk) -> Steps:
-    desk.patch.setattr(group_by, "MAX_COMBINATIONS", 100)
-    ask = publish_visits().query
-    yield lambda: ask(f"{COUNT} GROUP BY age, stays")
-    yield lambda: ask(f"{COUNT} GROUP BY age")
-    yield lambda: ask(f"{COUNT} GROUP BY city, ward")
-
-
 # Answers.
 
 
@@ -285,11 +274,10 @@ def draw_no_estimate(desk: Desk) -> Steps:
 
 @follows("estimate/answers.py", "ORDER BY and LIMIT …, or a condition on a column.")
 def draw_too_many_lines(desk: Desk) -> Steps:
-    desk.patch.setattr(answers_module, "MAX_CHART_LINES", 10)
     ask = publish_visits().query
-    yield lambda: ask(f"{COUNT} GROUP BY age").chart()
-    yield lambda: ask(f"{COUNT} GROUP BY age ORDER BY age LIMIT 10").chart()
-    yield lambda: ask(f"{COUNT} WHERE age < 26 GROUP BY age").chart()
+    yield lambda: ask(f"{COUNT} GROUP BY age, ward").chart()
+    yield lambda: ask(f"{COUNT} GROUP BY age, ward ORDER BY age LIMIT 60").chart()
+    yield lambda: ask(f"{COUNT} WHERE age < 23 GROUP BY age").chart()
 
 
 @follows("estimate/answers.py", "pip install pandas, or .frame().")
@@ -317,14 +305,6 @@ def _without_module(desk: Desk, name: str, call: Callable[[], Any]) -> Any:
         patch.setattr(sys, "meta_path", [Finder(), *sys.meta_path])
         patch.delitem(sys.modules, name, raising=False)
         return call()
-
-
-@follows("estimate/condition.py", "a question with fewer different constants.")
-def ask_with_too_many_constants(desk: Desk) -> Steps:
-    desk.patch.setattr(condition_module, "MAX_PIECE_COMBINATIONS", 60)
-    ask = publish_visits().query
-    yield lambda: ask(where("(age IN (21, 23, 25, 27, 29) AND share > 1) OR (stays IN (12, 15, 18) AND visit > 2)"))
-    yield lambda: ask(where("age > 21"))
 
 
 BEYOND = 1 << 63
@@ -620,25 +600,10 @@ def tabulate_rounded_values(desk: Desk) -> Steps:
     yield lambda: analyze(publish_visits(), mean="bills", by=["city"])
 
 
-@follows("query/analyses.py", "fewer columns, or coarser ones.")
-def tabulate_too_many_lines(desk: Desk) -> Steps:
-    desk.patch.setattr(analyses, "MAX_ANALYSIS_LINES", 60)
-    yield lambda: analyze(publish_visits(), table=["stays", "city", "ward"])
-    yield lambda: analyze(publish_visits(), table=["stays"])
-    yield lambda: analyze(publish_visits(), table=["city", "ward"])
-
-
 @follows("query/analyses.py", "a column of numbers.")
 def regress_on_dates(desk: Desk) -> Steps:
     yield lambda: analyze(publish_visits(), regression="visit", on=["seen"])
     yield lambda: analyze(publish_visits(), regression="visit", on=["education-num"])
-
-
-@follows("query/analyses.py", "a coarser column.")
-def regress_on_too_many_categories(desk: Desk) -> Steps:
-    desk.patch.setattr(analyses, "MAX_CATEGORIES", 5)
-    yield lambda: analyze(publish_visits(), regression="visit", on=["ward"])
-    yield lambda: analyze(publish_visits(), regression="visit", on=["flag"])
 
 
 @follows("query/analyses.py", "fewer columns.")
