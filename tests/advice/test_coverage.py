@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from reticent.errors import JobError
 from reticent.limits import require_moderate_number
-from tests.advice import coverage
-from tests.advice.coverage import Trial, list_followed
+from tests.advice.coverage import Trial, list_followed, note_advice, require_given
 from tests.advice.inventory import list_advice
 from tests.advice.unfollowed import UNFOLLOWED
 
@@ -78,8 +78,8 @@ def test_advice_is_noted_with_the_line_that_gave_it():
     trial.run()
 
 
-def test_a_test_that_is_not_given_the_advice_that_it_follows_fails(monkeypatch):
-    monkeypatch.setattr(coverage, "FOLLOWED", set())
-    trial = Trial("limits.py", "a smaller file.", refuse_a_number, lambda: None)
+def test_a_test_that_is_not_given_the_advice_that_it_follows_fails():
+    with note_advice() as given, pytest.raises(JobError):
+        refuse_a_number()
     with pytest.raises(AssertionError, match="did not advise 'a smaller file"):
-        trial.run()
+        require_given("limits.py", "a smaller file.", given)

@@ -5,13 +5,16 @@ from __future__ import annotations
 import gzip
 import os
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import reticent as rt
 from reticent import memory
-from reticent.data import broken_lines, csv, files
+from reticent.data import csv, files
+from reticent.data.broken_lines import BrokenLine, BrokenLines, require_few_broken_lines
 from reticent.errors import OutOfMemory, SourceError, SourceUnreachable
 from tests.advice.coverage import Trial, follows
 from tests.advice.small_jobs import make_people, publish, publish_file, write_people
@@ -113,45 +116,39 @@ def test_too_many_broken_lines_are_not_set_aside():
     publish_file("people.csv", broken="set-aside")
 
 
+BROKEN_LINE = BrokenLine(2, 0, 10, 3, "too few fields")
+
+
 @follows(
     "data/broken_lines.py", "the delimiter and quote of [source], exporting the file again, or the file in several."
 )
-def test_more_broken_lines_than_are_stored(monkeypatch):
-    monkeypatch.setattr(broken_lines, "MAX_STORED_LINES", 1)
-    lines = Path("people.csv").read_text().splitlines(keepends=True)
-    broken = [*lines[:20], "p77,30\n", *lines[20:40], "p78,30\n", *lines[40:]]
-    Path("broken.csv").write_text("".join(broken))
+def test_more_broken_lines_than_are_stored():
+    path = Path("people.csv")
     with pytest.raises(SourceError, match="at most so many are set aside"):
-        publish_file("broken.csv", broken="set-aside")
-    Path("parts").mkdir()
-    Path("parts/first.csv").write_text("".join(broken[:30]))
-    Path("parts/second.csv").write_text("".join([lines[0], *broken[30:]]))
-    publish_file("parts", broken="set-aside")
+        require_few_broken_lines(BrokenLines(path, 4, 3_000_000, 100_001, (BROKEN_LINE,)))
+    for _ in range(2):
+        require_few_broken_lines(BrokenLines(path, 4, 1_500_000, 50_001, (BROKEN_LINE,)))
     publish_file("people.csv", broken="set-aside")
 
 
 @follows("data/broken_lines.py", "exporting the file again, or the file in several.")
-def test_longer_broken_lines_than_are_stored(monkeypatch):
-    monkeypatch.setattr(broken_lines, "MAX_STORED_BYTES", 10)
-    lines = Path("people.csv").read_text().splitlines(keepends=True)
-    Path("broken.csv").write_text("".join([*lines[:20], "p77,30\n", *lines[20:40], "p78,30\n", *lines[40:]]))
-    with pytest.raises(SourceError, match="have 14 bytes"):
-        publish_file("broken.csv", broken="set-aside")
-    Path("parts").mkdir()
-    Path("parts/first.csv").write_text("".join([*lines[:20], "p77,30\n"]))
-    Path("parts/second.csv").write_text("".join([lines[0], *lines[20:], "p78,30\n"]))
-    publish_file("parts", broken="set-aside")
+def test_longer_broken_lines_than_are_stored():
+    path = Path("people.csv")
+    long_line = replace(BROKEN_LINE, end=1 << 28)
+    with pytest.raises(SourceError, match="bytes; at most"):
+        require_few_broken_lines(BrokenLines(path, 4, 100, 2, (BROKEN_LINE, long_line)))
+    for line in (BROKEN_LINE, long_line):
+        require_few_broken_lines(BrokenLines(path, 4, 50, 1, (line,)))
     publish_file("people.csv", broken="set-aside")
 
 
 @follows("data/csv.py", "saving it with line ends of LF or CRLF.")
-@pytest.mark.parametrize("most_bytes", [csv.MAX_HEADER_BYTES, 100])
+@pytest.mark.parametrize("copies", [1, csv.MAX_HEADER_BYTES // 900])
 @pytest.mark.parametrize("line_end", ["\n", "\r\n"])
-def test_lines_that_end_with_cr(monkeypatch, most_bytes, line_end):
-    monkeypatch.setattr(csv, "MAX_HEADER_BYTES", most_bytes)
+def test_lines_that_end_with_cr(copies, line_end):
     text = Path("people.csv").read_text()
-    Path("people.csv").write_bytes(text.replace("\n", "\r").encode())
-    with pytest.raises(SourceError, match=r"CR alone|100 bytes"):
+    Path("people.csv").write_bytes((text.replace("\n", "\r") * copies).encode())
+    with pytest.raises(SourceError, match=r"CR alone|16,777,216 bytes"):
         publish_file()
     Path("people.csv").write_bytes(text.replace("\n", line_end).encode())
     publish_file()
@@ -187,16 +184,14 @@ def test_a_file_without_a_header(run):
 
 
 @follows("data/csv.py", "the quote of [source], or mending the file.")
-def test_a_quote_that_swallows_lines(monkeypatch):
-    monkeypatch.setattr(csv, "MAX_RECORD_BYTES", 200)
-    monkeypatch.setitem(csv.scan_csv.__kwdefaults__, "chunk_bytes", 64)
+def test_a_quote_that_swallows_lines():
     lines = Path("people.csv").read_text().splitlines()
     whole = "\n".join(lines)
     lines[3] = lines[3].replace("Kiel", "'Kiel")
     lines[32] = lines[32].replace("Jena", "Jena'")
     Path("people.csv").write_text("\n".join(lines))
-    with pytest.raises(SourceError, match="200 bytes"):
-        publish_file(quote="'", encoding="latin-1")
+    with pytest.raises(SourceError, match="A quote that is not closed"):
+        csv._require_record_size(Path("people.csv"), csv.MAX_RECORD_BYTES + 1)
     publish_file(quote='"', encoding="latin-1")
     Path("people.csv").write_text(whole)
     publish_file(quote="'", encoding="latin-1")
@@ -263,25 +258,28 @@ def test_a_damaged_parquet_file():
 
 @follows("data/files.py", "a machine with more memory, or --engine stream.")
 def test_a_file_that_claims_more_rows_than_fit(monkeypatch):
-    write_people("people.parquet")
+    rows = memory.SMALL_TABLE_BYTES // files.MIN_ROW_BYTES + 1
+    pl.select(age=pl.repeat(30, rows, dtype=pl.Int8)).write_parquet("people.parquet")
+    job = rt.Job(source="people.parquet", columns={"age": rt.quasi()}, promises=rt.KAnonymity(3))
     with monkeypatch.context() as machine:
-        machine.setattr(memory, "SMALL_TABLE_BYTES", 0)
         machine.setattr(memory, "get_available_memory", lambda: 10)
-        with pytest.raises(OutOfMemory, match="claims 60 rows"):
-            publish_file("people.parquet")
-        publish(source={"path": "people.parquet"}, engine="stream")
-    publish_file("people.parquet")
+        with pytest.raises(OutOfMemory, match="claims"):
+            rt.count(job)
+        assert rt.count(job, engine="stream").rows == rows
+    assert rt.count(job).rows == rows
 
 
 @follows("memory.py", "a greater limit, or --engine stream.")
 def test_a_file_that_a_limit_of_addresses_has_no_room_for(monkeypatch):
+    rows = memory.SMALL_TABLE_BYTES // memory.BYTES_PER_TEXT_BYTE // 3 + 1
+    Path("people.csv").write_text("age\n" + "30\n" * rows)
+    job = rt.Job(source="people.csv", columns={"age": rt.quasi()}, promises=rt.KAnonymity(3))
     with monkeypatch.context() as limit:
-        limit.setattr(memory, "SMALL_TABLE_BYTES", 0)
         limit.setattr(memory, "get_addresses_left", lambda: memory.RESERVED_ADDRESS_BYTES)
         with pytest.raises(OutOfMemory, match="ulimit"):
-            publish_file()
-        publish(source={"path": "people.csv"}, engine="stream")
-    publish_file()
+            rt.count(job)
+        assert rt.count(job, engine="stream").rows == rows
+    assert rt.count(job).rows == rows
 
 
 @follows("data/files.py", "a file, or a folder of Parquet files.")

@@ -12,6 +12,7 @@ from reticent import limits
 from reticent.cli.hierarchy import EXAMPLE
 from reticent.data import hierarchy_builders as builders
 from reticent.data.hierarchy import Hierarchy, require_publishable
+from reticent.errors import RequestError
 from tests.advice.coverage import Trial, follows
 from tests.advice.small_jobs import CITIES, ROWS, publish_column, publish_file, write_people
 from tests.support.command_line import run as run
@@ -267,11 +268,12 @@ def test_hierarchies_that_are_read_and_built(trial):
 
 
 @follows("limits.py", "a smaller file.")
-def test_a_hierarchy_of_too_many_bytes(monkeypatch):
-    monkeypatch.setattr(limits, "MAX_SIDE_FILE_BYTES", len(WHOLE))
-    with pytest.raises(Exception, match="bytes"):
-        read_text(f"{WHOLE}\n")
-    read_text(WHOLE)
+def test_a_hierarchy_of_too_many_bytes():
+    with open("large.csv", "wb") as file:
+        file.truncate(limits.MAX_SIDE_FILE_BYTES + 1)
+    with pytest.raises(RequestError, match="bytes"):
+        use("large.csv")
+    use("file.csv")
 
 
 COMMAND = "cli/hierarchy.py"

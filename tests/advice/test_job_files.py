@@ -11,7 +11,6 @@ import pytest
 import reticent as rt
 from reticent import limits
 from reticent.errors import HierarchyError, JobError
-from reticent.job import parse
 from reticent.job.parse import parse_job
 from tests.advice.coverage import Trial, follows
 from tests.advice.small_jobs import COLUMNS, make_people, publish, write_people
@@ -216,21 +215,17 @@ def test_job_files(trial):
 
 @follows("limits.py", "a file for each hierarchy.")
 @follows(READ, "a file for each hierarchy.")
-def test_a_job_that_is_too_large(monkeypatch):
-    rows = [[city, "*"] for city in ("Ulm", "Bonn", "Kiel", "Jena")]
-    inline = ('city = "quasi-identifying"', f'city = {{ role = "quasi-identifying", hierarchy = {rows} }}')
-    Path("city.csv").write_text("".join(f"{city};{root}\n" for city, root in rows))
-    beside = ('city = "quasi-identifying"', 'city = { role = "quasi-identifying", hierarchy = "city.csv" }')
-    with monkeypatch.context() as limit:
-        limit.setattr(limits, "MAX_ENTRIES", 20)
-        with pytest.raises(JobError, match="too large"):
-            read(TEXT, inline)
-        read(TEXT, beside)
-    with monkeypatch.context() as limit:
-        limit.setattr(parse, "MAX_JOB_FILE_BYTES", len(TEXT.replace(*beside)))
-        with pytest.raises(JobError, match="bytes"):
-            read(TEXT, inline)
-        read(TEXT, beside)
+def test_a_job_that_is_too_large():
+    Path("city.csv").write_text("Ulm;*\nBonn;*\nKiel;*\nJena;*\n")
+    deep = "[" * limits.MAX_DEPTH + "]" * limits.MAX_DEPTH
+    declared = 'city = {{ role = "quasi-identifying", hierarchy = {} }}'
+    with pytest.raises(JobError, match="too large"):
+        read(TEXT, ('city = "quasi-identifying"', declared.format(deep)))
+    with open("job.toml", "wb") as file:
+        file.truncate(limits.MAX_JOB_FILE_BYTES + 1)
+    with pytest.raises(JobError, match="bytes"):
+        rt.Job.read("job.toml")
+    read(TEXT, ('city = "quasi-identifying"', declared.format('"city.csv"')))
 
 
 @follows("job/draft.py", "a file with rows.")
