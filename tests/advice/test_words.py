@@ -23,6 +23,8 @@ ARGUMENTS = {
     "first",
     "groups",
     "level",
+    "predicates",
+    "sizes",
     "lambda",
     "prepare",
     "programme",

@@ -457,11 +457,6 @@ def attack_by_corruption(
     if isinstance(release, AttackTarget):
         _require_nobody_named(external, corrupted, victim, "a plain table")
         return _attack_plain_table(release, adversary, stated)
-    if source is None:
-        raise RequestError(
-            "The attack 'corruption' needs the data that the release was made from: its targets.",
-            attempt="source=..., --source DATA.",
-        )
     people = read_people(source, missing)
     require_columns(people, [column.name for column in release.columns], "source")
     if "p" not in release.manifest.own:  # no perturbed tuples of each group: its values are people's
@@ -998,7 +993,10 @@ def _corrupt_some(sampled: SampledTarget) -> tuple[CorruptionVictims, np.ndarray
     if person is not None:
         values[person] = -2
     inside = owner >= 0
-    groups = np.flatnonzero(sampled.count(owner[inside & (values == -2)])) if person is None else owner[[person]]
+    # Where all rows of a group are of corrupted people, whoever else is under its label is not in the data.
+    has_room = sampled.count(owner[inside & (values >= 0)]) != sampled.size
+    candidates_left = sampled.count(owner[inside & (values == -2)]) * has_room
+    groups = np.flatnonzero(candidates_left) if person is None else owner[[person]]
     if not len(groups) or groups.min() < 0:
         raise RequestError(
             "The victim is under no label of the release." if person is not None else "Nobody is left to attack.",

@@ -373,8 +373,7 @@ def _judge_promises(subject: Subject, evidence: Evidence) -> tuple[Verdict, ...]
         except BundleDamaged as error:
             if number < len(stated):
                 raise
-            attempt = error.attempt or "a promise that fits the column."
-            raise JobError(error.what, why=error.why, attempt=attempt) from None
+            raise JobError(error.what, why=error.why, attempt=error.attempt or evidence.suggest_promise()) from None
     return tuple(verdicts)
 
 

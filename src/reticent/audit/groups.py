@@ -26,7 +26,7 @@ import polars as pl
 
 from reticent.audit.measure.counts import GroupCounts, list_views
 from reticent.data.hierarchy import Hierarchy
-from reticent.errors import BundleDamaged, pluralize
+from reticent.errors import BundleDamaged, pluralize, quote_list
 from reticent.format.manifest import ColumnEntry, ComponentEntry, build_cached_tree
 from reticent.format.schema_checks import parse_fraction
 from reticent.labels.scale import UnreadableLabel, parse_number
@@ -423,17 +423,29 @@ class Evidence:
         if self.perturbation is not None and not self.sensitive:
             raise BundleDamaged(
                 "A promise about the values that groups hold cannot be judged: in this release every row's value was redrawn.",
-                attempt="a promise about redrawn values, such as beta-likeness.",
+                attempt=self.suggest_promise(),
             )
         if self.sampling is not None and not self.sensitive:
             raise BundleDamaged(
                 "A promise about the values that groups hold cannot be judged: this release shows perturbed values of the few who were drawn.",
-                attempt="a promise against corruption, such as rho-guarantee.",
+                attempt=self.suggest_promise(),
             )
+        names = [column.name for column in self.sensitive]
         raise BundleDamaged(
             "A promise names no sensitive column of the table.",
-            why=f"{pluralize(len(self.sensitive), 'column', 'is', 'are')} sensitive.",
+            why=f"{pluralize(len(names), 'column', 'is', 'are')} sensitive.",
+            attempt=f"column = one of {quote_list(names)}." if names else self.suggest_promise(),
         )
+
+    def suggest_promise(self) -> str:
+        """Return words for a promise that can be judged of a release that shows what this one does."""
+        if self.perturbation is not None and not self.sensitive:
+            return "a promise about redrawn values, such as beta-likeness."
+        if self.sampling is not None and not self.sensitive:
+            return "a promise against corruption, such as rho-guarantee."
+        if not self.sensitive:
+            return "a promise about the sizes of groups, such as k-anonymity."
+        return "a promise about what groups show, such as beta-likeness."
 
 
 def _convert_to_integers(series: pl.Series) -> pl.Series:

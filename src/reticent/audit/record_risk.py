@@ -250,7 +250,7 @@ def choose_records_path(target: Path, *, force: bool) -> Path:
     if target.is_dir():
         raise OutputExists(f"{target} is a folder.", attempt="the name of a file.")
     if os.path.lexists(target) and not force:
-        raise OutputExists(f"{target} exists.", attempt="another name, or --force.")
+        raise OutputExists(f"{target} exists.", attempt="another name, or --force (force=True).")
     return target
 
 

@@ -84,13 +84,19 @@ def export(
         raise RequestError("--batch and --replace-batch belong to --append.", attempt="--append.")
     if not _is_database(url):
         if append:
-            raise RequestError("--append adds to tables of a database; files are written anew.", attempt="--force.")
+            raise RequestError(
+                "--append adds to tables of a database; files are written anew.",
+                attempt="leaving --append out, with --force where it is to replace an earlier export.",
+            )
         _export_files(release, Path(url), table, bounds=bounds, force=force, json=json)
         return
     if table is None:
         raise RequestError("A database needs the name of a table.", attempt="--table people.")
     if force:
-        raise RequestError("--force replaces files; an existing table is never replaced.", attempt="another --table.")
+        raise RequestError(
+            "--force replaces files; an existing table is never replaced.",
+            attempt="another --table, and leaving --force out.",
+        )
     with show_progress(json) as progress:
         progress("writing")
         opened = open_release(release)
@@ -123,7 +129,7 @@ def _export_files(release: Path, target: Path, table: str | None, *, bounds: boo
     is_excel = target.suffix.lower() == ".xlsx"
     if table is not None:
         raise RequestError(
-            "--table names a table of a database, and the target is a file or folder.", attempt="no --table."
+            "--table names a table of a database, and the target is a file or folder.", attempt="leaving --table out."
         )
     if (known := OTHER_TARGETS.get(target.suffix.lower())) is not None:
         examples = f"{target.stem}-csv, {target.stem}.xlsx, or sqlite:///{target.stem}.db with --table {target.stem}."

@@ -12,7 +12,7 @@ from itertools import product
 from math import prod
 from typing import Any
 
-from reticent import catalogue, registry
+from reticent import registry
 from reticent.errors import JobError, RequestError, suggest
 from reticent.evaluation import Candidate
 from reticent.job.job import Job
@@ -31,7 +31,10 @@ def make_candidates(jobs: Any, methods: Sequence[str] | None, parameters: Mappin
     _require_one_source(list(by_name.values()))
     values = list_swept_values(parameters)
     if "method" in values:
-        raise RequestError("Methods are compared by their names.", attempt='methods=["mondrian", "mosaic"].')
+        raise RequestError(
+            "Methods are compared by their names.",
+            attempt='methods=["mondrian", "mosaic"] (--methods mondrian,mosaic).',
+        )
     candidates: list[Candidate] = []
     for job_name, job in by_name.items():
         prefix = job_name if len(by_name) > 1 else ""
@@ -96,7 +99,7 @@ def check_method_names(methods: Any) -> tuple[str, ...] | None:
         return None
     listed = tuple(dict.fromkeys(names(methods, "methods")))
     if not listed:
-        raise RequestError("No method is named.", attempt=f"methods=[{suggest('', catalogue.METHODS)}].")
+        raise RequestError("No method is named.", attempt='methods=["mondrian", "mosaic"] (--methods mondrian,mosaic).')
     for name in listed:
         registry.load_method_class(name)
     return listed

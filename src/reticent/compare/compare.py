@@ -274,9 +274,12 @@ def make_setting(
 ) -> ComparisonSetting:
     """Make the setting that all candidates share; arguments are checked before any data is read."""
     if runs < 1 or (rows is not None and rows < 10):
-        raise RequestError("A comparison has 1 run or more, on 10 rows or more.", attempt="runs=3, rows=10_000.")
+        raise RequestError(
+            "A comparison has 1 run or more, on 10 rows or more.",
+            attempt="runs=3, rows=10_000 (--runs 3 --rows 10000).",
+        )
     if seed < 0:
-        raise RequestError("A seed is a whole number from 0 on.", attempt="seed=1.")
+        raise RequestError("A seed is a whole number from 0 on.", attempt="seed=1 (--seed 1).")
     clock = None if budget is None else BudgetClock(budget)  # first: the packages of learners take seconds to load
     chosen = _select_attacks(attacks)
     learning = _can_learn(classification)

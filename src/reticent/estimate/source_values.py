@@ -151,7 +151,12 @@ def require_answerable_values(
             raise RequestError(
                 f"Questions about the values of {entry.name!r} are not answered: they were {how} before publishing.",
                 why=f"Values of {kind} releases stand apart from rows, and what the source had cannot be bounded.",
-                attempt=f"a question about other columns, or value_counts({entry.name!r}), which counts published values.",
+                attempt="a question about other columns"
+                + (
+                    f", or value_counts({entry.name!r}), which counts published values."
+                    if kind == "anatomized"
+                    else "."
+                ),
             )
 
 

@@ -141,7 +141,7 @@ def list_part_names(name: str, format: str, rows: int, part_rows: int | None, ma
         raise JobError(
             f"{rows:,} rows would be {parts:,} files with release.part_rows = {part_rows:,}.",
             why=f"A data file has at most {max_parts:,} parts.",
-            attempt=f"part_rows = {-(-rows // max_parts):,} or more.",
+            attempt=f"part_rows = {-(-rows // max_parts)} or more.",
         )
     return [f"{name}-{part:05d}.{format}" for part in range(parts)]
 

@@ -136,15 +136,15 @@ def require_target_free(target: Path, force: bool) -> None:
         exists = os.path.lexists(target)
         is_release = (target / "manifest.json").exists()
         is_empty = target.is_dir() and not any(target.iterdir())
+    if exists and not (is_release or is_empty):
+        raise OutputExists(
+            f"{target} exists and is no release.", why="--force replaces releases only.", attempt="another name."
+        )
     if exists and not force:
         raise OutputExists(
             f"{target} exists.",
             why="A release is never overwritten silently.",
             attempt="another name, or --force (force=True).",
-        )
-    if exists and not (is_release or is_empty):
-        raise OutputExists(
-            f"{target} exists and is no release.", why="--force replaces releases only.", attempt="another name."
         )
 
 
@@ -179,15 +179,15 @@ def require_export_free(target: Path, force: bool, mark: str) -> None:
         is_folder = target.is_dir() and not target.is_symlink()
         is_export = is_folder and (target / mark).is_file() and not (target / "manifest.json").exists()
         is_empty = is_folder and not any(target.iterdir())
-    if exists and not force:
-        raise OutputExists(
-            f"{target} exists.", why="Nothing was written.", attempt="another name, or --force (force=True)."
-        )
     if is_folder and not (is_export or is_empty):
         raise OutputExists(
             f"{target} exists and is no export.",
             why="--force replaces files and folders that export wrote, nothing else.",
             attempt="another name.",
+        )
+    if exists and not force:
+        raise OutputExists(
+            f"{target} exists.", why="Nothing was written.", attempt="another name, or --force (force=True)."
         )
 
 

@@ -448,7 +448,8 @@ def _require_deletable(known_release: KnownRelease) -> None:
         )
     if os.path.islink(known_release.path):
         raise OutputExists(
-            f"{known_release.path} is a link: it is not removed, and nothing was recorded.", attempt="its target."
+            f"{known_release.path} is a link: it is not removed, and nothing was recorded.",
+            attempt="withdrawing without --delete (delete=True), and removing the link and its target yourself.",
         )
     if private_files.get_user_id() not in (-1, os.stat(known_release.path).st_uid):
         raise OutputExists(

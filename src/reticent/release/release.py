@@ -437,9 +437,9 @@ class Release:
         if target.suffix.lower() != ".xlsx":
             raise RequestError("An Excel file ends in .xlsx.", attempt=f"{target.with_suffix('.xlsx').name}.")
         self._require_outside(target)
-        require_export_free(target, force, MANIFEST_COPY)
         if target.is_dir():
             raise OutputExists(f"{target} is a folder.", why="Nothing was written.", attempt="another name.")
+        require_export_free(target, force, MANIFEST_COPY)
         tables = open_export_tables(self.folder, self.manifest, bounds=bounds)
         with staging.stage_file(target, only_new=not force) as staged:
             return write_excel_file(staged, tables, self.manifest, self._read_manifest_text(), self.digest)

@@ -29,7 +29,7 @@ def choose_public_path(release: Path, requested: Path | None, form: str, force: 
         raise RequestError(
             f"{target} lies in the release folder {holder}.",
             why=f"A release holds what its manifest lists and, at most, its own public page as {catalogue.REPORT_FILE_NAME}.",
-            attempt=f"a file elsewhere, or -o {release / catalogue.REPORT_FILE_NAME}.",
+            attempt=f"a file elsewhere, or -o {release / catalogue.REPORT_FILE_NAME} with --format html.",
         )
     require_new_file(target, force)
     return target

@@ -91,7 +91,9 @@ def report(
             attempt="source=..., the data that the release was made from.",
         )
     if about is not None and not committee:
-        raise RequestError("about fills the fields of a committee's document.", attempt="committee=True.")
+        raise RequestError(
+            "about fills the fields of a committee's document.", attempt="committee=True with source=..."
+        )
     opened = release if isinstance(release, Release) else Release(release)
     if source is None:
         return Report(public.build_public_facts(opened))

@@ -155,10 +155,16 @@ class Workload:
         if isinstance(sizes, Cells):
             sizes = [domain.size for domain in (*sizes.quasi, sizes.sensitive[0])]
         axes = len(sizes) - 1
-        if queries < 1 or axes < 1 or min(sizes) < 1:
-            raise JobError("A workload has one query or more, over two attributes or more.", attempt="queries = 1000.")
+        if axes < 1 or min(sizes) < 1:
+            raise JobError(
+                "A workload is over two attributes or more, each with one value or more.", attempt="sizes = [40, 6]."
+            )
+        if queries < 1:
+            raise JobError("A workload has one query or more.", attempt="queries = 1000.")
         if not 1 <= predicates <= axes:
-            raise JobError(f"A query has 1 to {axes} predicates on quasi-identifiers, not {predicates}.")
+            raise JobError(
+                f"A query has 1 to {axes} predicates on quasi-identifiers, not {predicates}.", attempt="predicates = 1."
+            )
         if not 0 < selectivity < 1:
             raise JobError("The expected selectivity lies between 0 and 1.", attempt="selectivity = 0.1.")
         share = selectivity ** (1 / (predicates + 1))

@@ -169,16 +169,19 @@ class JointBeliefs:
         row = self.own.row
         mixed = [terms.mix(factor, keys) for terms, factor in zip(self.terms, factors, strict=True)]
         belief = self._scale_beliefs(_multiply_all(mixed))
-        moved = np.inf
+        moved = 1.0
         for _ in range(min(MAX_BALANCING_ROUNDS, max(10, MAX_COMPUTED_BELIEFS // (max(keys, 1) * len(self.parts))))):
-            for index, (part, terms) in enumerate(zip(self.parts, self.terms, strict=True)):
-                scale = of_atom / self._sum_by_atom(_multiply_all(mixed))
-                rest = scale[row] * _multiply_all(
-                    [other_mixed for other, other_mixed in enumerate(mixed) if other != index]
-                )
-                _fit_factors(part, factors[index], terms.add_up(rest, factors[index].shape))
-                mixed[index] = terms.mix(factors[index], keys)
-            after = self._scale_beliefs(_multiply_all(mixed))
+            with np.errstate(over="ignore", invalid="ignore"):
+                for index, (part, terms) in enumerate(zip(self.parts, self.terms, strict=True)):
+                    scale = of_atom / self._sum_by_atom(_multiply_all(mixed))
+                    rest = scale[row] * _multiply_all(
+                        [other_mixed for other, other_mixed in enumerate(mixed) if other != index]
+                    )
+                    _fit_factors(part, factors[index], terms.add_up(rest, factors[index].shape))
+                    mixed[index] = terms.mix(factors[index], keys)
+                after = self._scale_beliefs(_multiply_all(mixed))
+            if not np.isfinite(after.belief).all():  # releases contradict each other: factors grow without end
+                break
             moved = float(np.abs(after.belief - belief.belief).max(initial=0.0))
             belief = after
             if moved < SETTLED_BELIEF_MOVE:

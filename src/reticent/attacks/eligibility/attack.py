@@ -178,11 +178,8 @@ def compute_posterior(
         return normalize_weights(table, suppressed_tables.compute_counted_weights(table))
     mixture = None
     if kind == "calibrated":
-        mixture = (
-            make_bounded_posterior(posterior_bounds.bound_mixture_posteriors(table, prior))
-            if table.eligible
-            else make_zero_posterior(table)
-        )
+        ends = posterior_bounds.bound_mixture_posteriors(table, prior) if table.eligible else {}
+        mixture = make_bounded_posterior(ends) if ends else make_zero_posterior(table)
         if mixture.exact:
             return mixture
     weights = suppressed_tables.compute_listed_weights(table, suppression, belief, listed)

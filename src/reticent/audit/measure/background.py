@@ -301,7 +301,7 @@ def _judge_points(
         raise BundleDamaged(
             "(B,t)-privacy and its skyline are judged on generalized rows alone.",
             why="They are about the people whom a label may mean, and this release has no labels with values beside them.",
-            attempt="a promise about what groups show, such as beta-likeness.",
+            attempt=evidence.suggest_promise(),
         )
     if evidence.source is None:
         return Judgement({}, None, NEEDS_SOURCE)

@@ -150,6 +150,7 @@ def _require_sampling(evidence: Evidence) -> SamplingParameters:
         raise BundleDamaged(
             "A promise about corruption is kept by a sampled release alone.",
             why="Who has corrupted everyone else reads the last person's value off any table that shows them all.",
+            attempt=evidence.suggest_promise(),
         )
     return evidence.sampling
 

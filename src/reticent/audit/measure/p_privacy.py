@@ -35,7 +35,7 @@ def judge_p_privacy(parameters: Mapping[str, Any], evidence: Evidence, column: s
         raise BundleDamaged(
             "P-privacy is kept by a transformed release alone.",
             why="It is about the target distribution that each group states, and this table states none.",
-            attempt="a promise about what groups show, such as t-closeness.",
+            attempt=evidence.suggest_promise(),
         )
     broken = count_not_private(targeted)
     believed = max(max(shares) for shares in targeted.shares)

@@ -182,12 +182,12 @@ def _validate_question(question: Mapping[str, Any]) -> tuple[int, Fraction, Any]
     if lacking:
         raise RequestError(
             f"perturbed-generalization is calibrated from more: {', '.join(lacking)}.",
-            attempt="--p 0.3 --k 6 --lambda 0.1 --rho1 0.2 --domain 50.",
+            attempt="p=0.3, k=6, lambda_=0.1, rho1=0.2, domain=50 (--p 0.3 --k 6 --lambda 0.1 --rho1 0.2 --domain 50).",
         )
     if len({"p", "rho2", "delta"} & set(question)) > 1:
         raise RequestError("One of --p, --rho2 and --delta is given, and the others are answered.")
     if "rho2" in question and "rho1" not in question:
-        raise RequestError("--rho2 is what a belief of --rho1 may become.", attempt="--rho1 0.2 with it.")
+        raise RequestError("--rho2 is what a belief of --rho1 may become.", attempt="rho1=0.2 (--rho1 0.2) with it.")
     skew = validate_skew(question["lambda"], "the guarantee")
     promise = (
         RhoGuarantee(question["rho1"], question["rho2"], skew)
@@ -195,7 +195,7 @@ def _validate_question(question: Mapping[str, Any]) -> tuple[int, Fraction, Any]
         else DeltaGrowth(question.get("delta", 1), skew)
     )
     if "rho1" in question and not 0 <= parse_fraction(question["rho1"], "rho1") < 1:
-        raise RequestError("rho1 must be a probability below 1.", attempt="--rho1 0.2.")
+        raise RequestError("rho1 must be a probability below 1.", attempt="rho1=0.2 (--rho1 0.2).")
     require_usable_domain([promise], question["domain"])
     return question["domain"], skew, promise
 

@@ -428,7 +428,8 @@ class ReconstructingTree(ClassifierMixin, BaseEstimator):
         return np.clip(middle, 0, len(feature.known) - 1)[value_of_row]
 
     def predict(self, X: Any) -> np.ndarray:
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        most_likely = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[most_likely]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Compute the share of rows whose class is predicted; y are sensitive values, or classes already."""
