@@ -131,8 +131,10 @@ def test_a_random_answer_says_which_density_its_cut_groups_rest_on():
     cut = "SELECT COUNT(*) FROM release WHERE hours < 37 AND pay = 10"
     likely, even = release.query(cut), release.query(cut, density="even")
     assert (likely.density, even.density) == ("likelihood", "even")
-    assert "as all labels of a column together make likely; where they do not, the estimate is biased" in likely.note
-    assert "lie evenly in what the labels cover; where they do not" in even.note
+    assert (
+        "as all labels of a column together make likely; where it is otherwise, the estimate is biased" in likely.note
+    )
+    assert "spread evenly over what the labels cover; where it is otherwise" in even.note
     whole = release.query("SELECT COUNT(*) FROM release WHERE pay = 10")
     assert whole.density is None and whole.std_error
 
@@ -224,6 +226,19 @@ def test_the_same_question_has_the_same_answer_to_the_last_digit_in_every_order_
     opened = rt.open(release.folder)
     again = [opened.query(text).estimate for text in reversed(texts)]
     assert once == again[::-1]
+
+
+@pytest.mark.parametrize("least", [2**53, 2**60, -(2**62)])
+def test_large_whole_numbers_are_shared_out_as_small_ones_are(least):
+    steps = np.random.default_rng(2).integers(0, 200, 600).tolist()
+    estimates = []
+    for start in (0, least):
+        frame = pl.DataFrame({"number": [start + step for step in steps], "illness": ["a", "b", "c"] * 200})
+        columns = {"number": rt.quasi(numeric=True), "illness": rt.sensitive()}
+        release = rt.publish(rt.Job(columns=columns, promises=[rt.KAnonymity(20)]), frame=frame, seed=1)
+        answer = release.query(f"SELECT COUNT(*) FROM release WHERE number BETWEEN {start + 3} AND {start + 20}")
+        estimates.append(answer.estimate)
+    assert estimates[1] == pytest.approx(estimates[0])
 
 
 def test_decimals_dates_and_ordered_values_are_shared_out_within_their_labels(tmp_path):

@@ -47,9 +47,9 @@ EVEN_SHARE_OF_NODES = 0.5
 MAX_STEPS = 200
 STEP_TOLERANCE = 1e-6  # the mass that a step moves at which expectation-maximisation has settled
 MIN_END_CHANCE = 1e-10  # a chance of known ends below which its differences of doubles say nothing
-MAX_WHOLE_PLACE = 1 << 61
+MAX_WHOLE_SPAN = 1 << 62
 MAX_DECIMAL_PLACE = 1e10
-"""How far from zero places are counted; farther out people are spread evenly."""
+"""How far apart whole places, and how far from zero decimal ones, are counted; farther out people are spread evenly."""
 
 
 def require_known_density(density: str) -> None:
@@ -76,15 +76,10 @@ class LabelGroups:
 
 @dataclass(frozen=True, eq=False)
 class LineDensity:
-    """A density over places that are one apart: the mass of the places from one break until before the next, evenly."""
+    """A density over places that are one apart, the first being 0: the mass from one break until before the next, evenly."""
 
     breaks: np.ndarray
     mass: np.ndarray
-
-    @cached_property
-    def starts(self) -> np.ndarray:
-        """Where each cell begins, and where the last one ends, from the first break on."""
-        return (self.breaks - self.breaks[0]).astype(float)
 
     @cached_property
     def mass_before(self) -> np.ndarray:
@@ -93,35 +88,36 @@ class LineDensity:
     @cached_property
     def moment_before(self) -> np.ndarray:
         """The sum of places, each times its mass, before each break."""
-        return np.append(0.0, np.cumsum(self.mass * (self.starts[:-1] + self.starts[1:] - 1) / 2))
+        starts = self.breaks.astype(float)
+        return np.append(0.0, np.cumsum(self.mass * (starts[:-1] + starts[1:] - 1) / 2))
 
     def measure(self, first: np.ndarray, last: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the mass from one place to another, both included, and the mean place there, as it lies from the first break.
-
-        There is none where `last` lies before `first`.
-        """
-        end = np.maximum(last + 1, first)
+        """Return the mass from one place to another, both included, and the mean place there."""
         low_mass, low_moment = self._accumulate(first)
-        high_mass, high_moment = self._accumulate(end)
+        high_mass, high_moment = self._accumulate(last + 1)
         mass = np.maximum(high_mass - low_mass, 0.0)
-        mean = np.divide(high_moment - low_moment, mass, out=np.zeros_like(mass), where=mass > 0)
-        origin = self.breaks[0]
-        return mass, np.clip(mean, (first - origin).astype(float), (end - 1 - origin).astype(float))
+        mean = _divide(high_moment - low_moment, mass)
+        return mass, np.clip(mean, first.astype(float), last.astype(float))
 
     def _accumulate(self, place: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the mass before a place, and the sum of places, from the first break on, that it has."""
-        place = np.clip(place, self.breaks[0], self.breaks[-1])
+        """Return the mass before a place, and the sum of the places that it has."""
+        place = np.clip(place, 0, self.breaks[-1])
         cell = np.clip(np.searchsorted(self.breaks, place, side="right") - 1, 0, len(self.mass) - 1)
+        start = self.breaks[cell].astype(float)
         inside = (place - self.breaks[cell]).astype(float)
-        mass = self.mass[cell] * inside / (self.starts[cell + 1] - self.starts[cell])
-        return self.mass_before[cell] + mass, self.moment_before[cell] + mass * (self.starts[cell] + (inside - 1) / 2)
+        mass = self.mass[cell] * inside / (self.breaks[cell + 1] - self.breaks[cell]).astype(float)
+        return self.mass_before[cell] + mass, self.moment_before[cell] + mass * (start + (inside - 1) / 2)
 
 
 @dataclass(frozen=True, eq=False)
 class RangeShares:
-    """How the rows of each label on a line are shared out: by `density` times `inside`, and beside it at both ends."""
+    """How the rows of each label on a line are shared out: by `density` times `inside`, and beside it at both ends.
+
+    Places of the density are counted from `origin`.
+    """
 
     density: LineDensity
+    origin: np.int64 | np.float64
     first: np.ndarray
     last: np.ndarray
     inside: np.ndarray
@@ -136,16 +132,15 @@ class RangeShares:
         label_first = self.first[label]
         label_last = self.last[label]
         is_present = first <= last
-        mass, mean = self.density.measure(
-            np.where(is_present, first, label_first), np.where(is_present, last, label_last)
-        )
-        origin = self.density.breaks[0]
+        from_place = np.where(is_present, first, label_first) - self.origin
+        to_place = np.where(is_present, last, label_last) - self.origin
+        mass, mean = self.density.measure(from_place, to_place)
         within = np.where(is_present, self.inside[label] * mass, 0.0)
         at_first = np.where(is_present & (first == label_first), self.at_first[label], 0.0)
         at_last = np.where(is_present & (last == label_last), self.at_last[label], 0.0)
         share = within + at_first + at_last
-        moment = within * mean + at_first * (label_first - origin) + at_last * (label_last - origin)
-        return share, np.divide(moment, share, out=np.zeros_like(share), where=share > 0) + float(origin)
+        moment = within * mean + at_first * (label_first - self.origin) + at_last * (label_last - self.origin)
+        return share, _divide(moment, share) + float(self.origin)
 
 
 def fit_range_shares(
@@ -166,7 +161,8 @@ def fit_range_shares(
     groups = groups.select(is_range[groups.label])
     if not len(groups.label) or _lies_too_far(first, last):
         return None
-    fit = _RangeFit.from_groups(first[groups.label], last[groups.label], groups, has_known_ends)
+    origin = first.min()
+    fit = _RangeFit.from_groups(first[groups.label] - origin, last[groups.label] - origin, groups, has_known_ends)
     mass = fit.maximise()
     within, ends = fit.expect(mass)
     label_rows = np.bincount(groups.label, weights=groups.rows, minlength=len(first))
@@ -175,9 +171,8 @@ def fit_range_shares(
         total = np.bincount(groups.label, weights=groups.rows * share, minlength=len(first))
         return np.where(label_rows > 0, total / np.where(label_rows > 0, label_rows, 1), otherwise)
 
-    return RangeShares(
-        LineDensity(fit.breaks, mass), first, last, average(within, 1.0), average(ends[0], 0.0), average(ends[1], 0.0)
-    )
+    density = LineDensity(fit.breaks, mass)
+    return RangeShares(density, origin, first, last, average(within, 1.0), average(ends[0], 0.0), average(ends[1], 0.0))
 
 
 def fit_value_weights(
@@ -301,5 +296,9 @@ def _divide(amount: np.ndarray, by: np.ndarray) -> np.ndarray:
 
 
 def _lies_too_far(first: np.ndarray, last: np.ndarray) -> bool:
-    limit = MAX_WHOLE_PLACE if first.dtype.kind == "i" else MAX_DECIMAL_PLACE
-    return not (-limit < first.min() and last.max() < limit)
+    """Tell whether whole places span too much, or decimals lie too far from zero, to be counted."""
+    lowest = first.min().item()
+    highest = last.max().item()
+    if first.dtype.kind == "i":
+        return bool(highest - lowest >= MAX_WHOLE_SPAN or highest + 1 >= 1 << 63)
+    return not (lowest > -MAX_DECIMAL_PLACE and highest < MAX_DECIMAL_PLACE)

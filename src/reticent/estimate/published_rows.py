@@ -52,9 +52,6 @@ Key = TypeVar("Key")
 Cached = TypeVar("Cached")
 LABEL_ERRORS = (ValueError, IndexError, OverflowError, RecursionError, pl.exceptions.PolarsError)
 """What reading a forged label may raise."""
-_NUMBER_COLUMN = "\x00number"
-_SIZE_COLUMN = "\x00size"
-_TIMES_COLUMN = "\x00times"
 _DECIMALS_PATTERN = re.compile(r"\.(\d+)(?:[eE]([-+]?\d{1,3}))?")
 MAX_CACHED_COMBINATIONS = 8  # sets of columns whose combinations are kept for the next question
 
@@ -238,27 +235,21 @@ class PublishedRows:
 
     def _count_groups(self, name: str) -> LabelGroups:
         """Count the groups of rows, which read the same in all labels, by their label in one column and their rows."""
-        _, distinct = self.codes(name)
-        number = pl.DataFrame({name: distinct, _NUMBER_COLUMN: np.arange(len(distinct), dtype=np.int64)})
-        counted = (
-            self._groups.group_by(name, _SIZE_COLUMN)
-            .len(_TIMES_COLUMN)
-            .join(number, on=name, how="left", nulls_equal=True)
-            .sort(_NUMBER_COLUMN, _SIZE_COLUMN)
-        )
-        label, size, times = (
-            counted[column].cast(pl.Int64).to_numpy() for column in (_NUMBER_COLUMN, _SIZE_COLUMN, _TIMES_COLUMN)
-        )
+        code, _ = self.codes(name)
+        row_of_group, size = self._groups
+        groups = pl.DataFrame({"label": code[row_of_group], "size": size})
+        counted = groups.group_by("label", "size").len("times").sort("label", "size")
+        label, size, times = (counted[column].cast(pl.Int64).to_numpy() for column in ("label", "size", "times"))
         return LabelGroups(label, size, times)
 
     @cached_property
-    def _groups(self) -> pl.DataFrame:
-        """The distinct combinations of all labels, and how many rows have each."""
+    def _groups(self) -> tuple[np.ndarray, np.ndarray]:
+        """A row of each distinct combination of all labels, and how many rows have it; combinations are told apart by a hash."""
         labels = self.frame.select(list(self.labels))
-        if self.people is None:
-            return labels.group_by(labels.columns).len(_SIZE_COLUMN)
-        rows = labels.with_columns(pl.Series(_SIZE_COLUMN, self.people))
-        return rows.group_by(labels.columns).agg(pl.col(_SIZE_COLUMN).sum())
+        people = np.ones(len(labels), np.int64) if self.people is None else self.people
+        rows = pl.DataFrame({"hash": labels.hash_rows(), "row": np.arange(len(labels)), "people": people})
+        groups = rows.group_by("hash").agg(pl.col("row").min(), pl.col("people").sum())
+        return groups["row"].to_numpy(), groups["people"].cast(pl.Int64).to_numpy()
 
     def _count_missing_share(self, entry: ColumnEntry) -> float:
         if entry.hierarchy is not None and not entry.null:

@@ -85,14 +85,12 @@ from reticent.release.readme_first_edition import render_first_sampled
 from reticent.release.readme_questions import describe_random_answer, format_asking_section
 
 SQUARES_KEY = "squares"
-CUT_GROUPS_NOTE = (
-    "The condition selects parts of groups. Their people are taken to {places}; where they do not, the estimate is biased, and neither "
-    "the standard error nor the interval knows it."
-)
+CUT_GROUPS_NOTE = "The condition selects parts of groups."
 PLACES_BY_DENSITY = {
-    "even": "lie evenly in what the labels cover",
-    "likelihood": "lie within their labels as all labels of a column together make likely",
+    "even": "Their people are taken to be spread evenly over what the labels cover",
+    "likelihood": "Their people are taken to lie within their labels as all labels of a column together make likely",
 }
+BIAS_NOTE = "where it is otherwise, the estimate is biased, and neither the standard error nor the interval knows it."
 SIZE_COLUMN = "G"
 DECLARATION_SENTENCES = {
     "hierarchy": "The domain is the leaves of the publisher's hierarchy, whichever of them occur.",
@@ -426,7 +424,7 @@ class SampledReader:
                 return bounds
             estimated = counts.answer(scores, part.aggregate, by=question.by, bounds=bounds)
             if scores.cut and estimated.estimate is not None:
-                note = CUT_GROUPS_NOTE.format(places=PLACES_BY_DENSITY[question.density])
+                note = f"{CUT_GROUPS_NOTE} {PLACES_BY_DENSITY[question.density]}; {BIAS_NOTE}"
                 estimated = replace(estimated, note=note, density=question.density)
             return combine_with_bounds(estimated, bounds)
 
