@@ -98,7 +98,7 @@ def _describe_bounds(answers: Sequence[Answer]) -> str:
 
 def _list_assumptions(answers: Sequence[Answer], manifest: Manifest, names: Sequence[str]) -> list[str]:
     """List what estimates assume; of random ones, the notes of their kind say what is assumed beside."""
-    assumptions = []
+    assumptions: list[str | None] = []
     densities = {answer.density for answer in answers if not answer.std_error and _has_uncertain_rows(answer)}
     if "likelihood" in densities:
         assumptions.append(LIKELIHOOD_ASSUMPTION)
