@@ -12,6 +12,7 @@ PAIRS = (
     ("adult", "age", "hours-per-week"),
     ("adult", "age", "education-num"),
     ("teachers", "agep", "schl"),
+    ("time use", "age", "weekly_earn"),
 )
 STEPS = 60
 QUESTIONS = 60
