@@ -15,7 +15,6 @@ from reticent.cli.main import main
 from reticent.format.data_files import ROW_COUNT_COLUMN
 from reticent.query import QueryOptions, ask
 from tests.query import mixed_tables, questions
-from tests.query.test_source_bounds import literals_of_days as literals_of_days
 from tests.support import repeated_releases
 from tests.support.query_methods import METHODS
 
@@ -49,6 +48,11 @@ def publish_people(kind: str, people: pl.DataFrame, **given) -> rt.Release:
         "pay": rt.sensitive(),
     }
     return rt.publish(rt.Job(columns=columns, promises=promises, method=method, **given), frame=people, seed=3)
+
+
+@pytest.fixture(autouse=True)
+def literals_of_days(monkeypatch):
+    monkeypatch.setattr(questions, "literal", questions.make_literal_of_days(questions.literal))
 
 
 @pytest.fixture(scope="module", params=LABELLED)
