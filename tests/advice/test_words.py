@@ -20,6 +20,7 @@ from tests.support.repository import ROOT
 ADVICE = list_advice()
 ARGUMENTS = {
     "by",
+    "density",
     "first",
     "groups",
     "level",

@@ -41,6 +41,7 @@ def test_bash_is_given_the_attacks():
         ("publish", "--format", "", ["parquet", "csv"]),
         ("report", "--format", "h", ["html"]),
         ("query", "--by", "", ["inversion", "em", "shrunk"]),
+        ("query", "--density", "", ["likelihood", "even"]),
         ("query", "--print-sql", "d", ["duckdb"]),
         ("check", "--methods", "mo", ["mondrian", "mosaic"]),
         ("compare", "--methods", "mondrian,mo", ["mondrian,mosaic"]),

@@ -47,7 +47,7 @@ table = rt.publish(job, frame=rt.datasets.load("census", rows=10, seed=1)).to_pa
 rows: int = len(rt.publish(job).frame())
 kept_all: bool | None = rt.audit("release", source="a.csv").kept
 release = rt.open("release")
-found_answer = release.query("SELECT COUNT(*) FROM release", level=0.9, by="em")
+found_answer = release.query("SELECT COUNT(*) FROM release", level=0.9, by="em", density="even")
 if isinstance(found_answer, rt.Answer):
     interval: tuple[float, float] | None = found_answer.interval
 else:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date, datetime, time
+
 AGGREGATES = ("count", "sum", "avg", "min", "max")
 
 
@@ -9,6 +11,19 @@ def literal(value) -> str:
     if isinstance(value, bool):
         return str(value).upper()
     return "'" + value + "'" if isinstance(value, str) else str(value)
+
+
+def make_literal_of_days(plain):
+    """What writes days and moments as SQL has them, midnights as days, and all else as `plain` does."""
+
+    def literal_of_day(value) -> str:
+        if isinstance(value, datetime) and value.time() == time(0):
+            return f"'{value.date().isoformat()}'"
+        if isinstance(value, datetime):
+            return f"'{value.isoformat(sep=' ')}'"
+        return f"'{value.isoformat()}'" if isinstance(value, date) else plain(value)
+
+    return literal_of_day
 
 
 def sql(condition) -> str:

@@ -18,7 +18,7 @@ from tests.support.query_methods import METHODS, publish_by
 
 BY_TOWN = "SELECT town, COUNT(*), AVG(pay) FROM release WHERE age < 40 GROUP BY town"
 ASSUMED = {
-    "generalized": "every point of a row's labels is as likely",
+    "generalized": "people lie within their labels as all labels of a column together make likely",
     "anatomized": "every way to match a group's rows with its values is as likely",
     "transformed": "distributed as its target says",
     "perturbed": "95 % of such intervals",

@@ -113,6 +113,6 @@ def test_an_answer_that_cuts_boxes_names_its_assumption_and_has_bounds_beside_it
         "SELECT AVG(age) FROM release WHERE pay = 10",
     ):
         found = ask(tables, manifest, question)
-        assert "spread evenly" in found.note
+        assert "as all labels of a column together make likely" in found.note
         assert found.lower is not None and found.upper is not None
         assert found.to_dict()["note"] == found.note

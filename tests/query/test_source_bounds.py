@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from datetime import date, datetime, time
 
 import numpy as np
 import pytest
@@ -26,17 +25,7 @@ SEED = int(os.environ.get("RETICENT_QUERIES_SEED", 5))
 
 @pytest.fixture(autouse=True)
 def literals_of_days(monkeypatch):
-    plain = questions.literal
-
-    def literal(value):
-        if isinstance(value, datetime) and value.time() == time(0):
-            return f"'{value.date().isoformat()}'"
-        return f"'{value.isoformat(sep=' ')}'" if isinstance(value, datetime) else literal_of_day(value)
-
-    def literal_of_day(value):
-        return f"'{value.isoformat()}'" if isinstance(value, date) else plain(value)
-
-    monkeypatch.setattr(questions, "literal", literal)
+    monkeypatch.setattr(questions, "literal", questions.make_literal_of_days(questions.literal))
 
 
 def asked_in(drawn, text):

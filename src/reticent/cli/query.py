@@ -44,6 +44,15 @@ def query(
     by: Annotated[
         str, typer.Option("--by", metavar="inversion|em|shrunk", help="How redrawn values are reconstructed.")
     ] = "inversion",
+    density: Annotated[
+        str | None,
+        typer.Option(
+            "--density",
+            metavar="likelihood|even",
+            help="How people lie within their labels: as all labels together make likely (the default), or evenly.",
+            show_default=False,
+        ),
+    ] = None,
     file: Annotated[
         Path | None,
         typer.Option(
@@ -90,11 +99,19 @@ def query(
     if analyses is not None:
         if question is not None or file is not None or print_sql is not None or database_url is not None:
             raise RequestError("Analyses are asked alone.", attempt="--analyses FILE, and --source DATA with it.")
-        _print_analyses(opened.analyze(analyses, source, by=cast(Any, by), time_limit=time_limit), json)
+        results = opened.analyze(analyses, source, by=cast(Any, by), density=cast(Any, density), time_limit=time_limit)
+        _print_analyses(results, json)
         return
     if question is None or file is not None or source is not None:
-        _answer_file(opened, question, file, source, {"level": level, "by": by, "time_limit": time_limit}, json)
+        options = {"level": level, "by": by, "density": density, "time_limit": time_limit}
+        _answer_file(opened, question, file, source, options, json)
         return
+    if density is not None and (print_sql is not None or database_url is not None):
+        raise RequestError(
+            "A database has no density.",
+            why="It is asked about releases whose quasi-identifiers are published as they were, without labels to lie in.",
+            attempt="--density without --at and --print-sql.",
+        )
     if by != "inversion" and (print_sql is not None or database_url is not None):
         raise RequestError(
             "A database answers by inversion alone.",
@@ -113,7 +130,9 @@ def query(
 
         answer = ask_database(opened.manifest, question, database_url, table)
     else:
-        answer = opened.query(question, level=level, by=cast(Any, by), time_limit=time_limit)
+        answer = opened.query(
+            question, level=level, by=cast(Any, by), density=cast(Any, density), time_limit=time_limit
+        )
     if json:
         say_json(
             [_make_json_ready(line.to_dict()) for line in answer]
@@ -187,9 +206,12 @@ def _print_analyses(results: list[dict[str, Any]], json: bool) -> None:
 
 def _print_answers(answer: Any) -> None:
     """Print one answer or several, and below them what is certain, what is assumed, and what else is to be known."""
-    rows = [line.to_dict() for line in (answer if isinstance(answer, list) else [answer])]
-    for row in rows:
+    lines = answer if isinstance(answer, list) else [answer]
+    rows = [line.to_dict() for line in lines]
+    for line, row in zip(lines, rows, strict=True):
         row.pop("note", None)
+        if "density" not in (line.keys or {}):  # the note says it; a column of GROUP BY may be called so
+            row.pop("density", None)
     _print_rows(rows, [answer.note] if answer.note else [])
 
 

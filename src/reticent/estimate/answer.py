@@ -79,6 +79,8 @@ class Answer:
 
     `keys` are the values of the GROUP BY columns of this answer.
 
+    `density` is how people are taken to lie within their labels, where the estimate rests on it: "likelihood" or "even".
+
     `of` names the aggregate if a question has several.  `certainty` is one line that says what is certain and what is
     assumed; `note` is this line, and what else no number here expresses.  `rest` marks the line of a GROUP BY question
     that stands for all groups without a line of their own.
@@ -96,6 +98,7 @@ class Answer:
     rest: bool = False
     spread: EstimateSpread | ShrunkSpread | None = None
     certainty: str | None = None
+    density: str | None = None
 
     @property
     def interval(self) -> tuple[float, float] | None:
@@ -124,6 +127,7 @@ class Answer:
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as plain values; keys without a value are left out, except the estimate."""
         optional = self._list_numbers()
+        optional["density"] = None if "density" in (self.keys or {}) else self.density
         optional["published"] = None if self.published is None else self.published.to_dict()
         optional["rest"] = self.rest or None
         optional["note"] = self.note

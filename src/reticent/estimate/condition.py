@@ -24,6 +24,7 @@ import numpy as np
 import polars as pl
 
 from reticent.errors import RequestError
+from reticent.estimate.density import RangeShares
 from reticent.time_limit import check_deadline
 
 COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
@@ -236,8 +237,8 @@ def convert_to_numbers(values: pl.Series) -> np.ndarray:
 class LineLabels:
     """Labels on a line: both ends, included; `missing` is the null alone, `covers_anything` any number between the ends, or none.
 
-    A row is assumed to lie anywhere from `begin` to `end`, with equal probability: narrower than the ends if these are
-    how far it may be.
+    A row is assumed to lie anywhere from `begin` to `end`, narrower than the ends if these are how far it may be: with
+    equal probability, or as `shares` have it.
     """
 
     lower: np.ndarray
@@ -249,6 +250,7 @@ class LineLabels:
     end: np.ndarray
     absent: float = 0.0  # of `covers_anything`, the share that is assumed missing
     step: float | None = None  # of numbers that are not whole, how far apart they are taken to be
+    shares: RangeShares | None = None  # by places: whole numbers, or numbers of steps
 
     @classmethod
     def from_ends(cls, ends: tuple[Any, Any], *, whole: bool, null: bool) -> LineLabels:
@@ -470,6 +472,11 @@ def _cut_ranges(line: LineLabels, constants: Sequence[Any]) -> tuple[np.ndarray,
         lower.append(a)
         upper.append(b)
         c, d = _clip_ranges(line.begin, line.end, begin, end, open_, line.whole)
+        if line.shares is not None:
+            share, middle = _measure_shares(line, line.shares, (c, d), (begin, end), open_)
+            measure.append(share)
+            mean.append(middle)
+            continue
         measure.append(_count_whole_numbers(c, d) if line.whole else _measure_decimals(line, c, d, begin, end, open_))
         c = np.asarray(c, float)
         d = np.asarray(d, float)
@@ -541,19 +548,50 @@ def _measure_decimals(line: LineLabels, low: Any, high: Any, begin: Any, end: An
         if line.step is None:
             size = np.where(line.begin == line.end, 1.0, high - low)
             return np.where(is_bounded & np.isfinite(size), size, 0.0)
-        first = low / line.step
-        last = high / line.step
-        coarse = np.maximum(np.abs(first), np.abs(last)) > MAX_COUNTED_STEPS
-        length = np.maximum(last - first, 0.0) + (0.0 if opened else 1.0)
-        first = np.ceil(first - STEP_TOLERANCE)
-        last = np.floor(last + STEP_TOLERANCE)
-        if opened and begin is not None:
-            first = np.maximum(first, np.floor(float(begin) / line.step + STEP_TOLERANCE) + 1)
-        if opened and end is not None:
-            last = np.minimum(last, np.ceil(float(end) / line.step - STEP_TOLERANCE) - 1)
+        coarse = np.maximum(np.abs(low / line.step), np.abs(high / line.step)) > MAX_COUNTED_STEPS
+        length = np.maximum(high / line.step - low / line.step, 0.0) + (0.0 if opened else 1.0)
+        first, last = _count_piece_steps(low, high, begin, end, opened, line.step)
         size = np.where(coarse, length, np.maximum(last - first + 1, 0.0))
         size = np.where(line.begin == line.end, 1.0, size)
     return np.where(is_bounded & np.isfinite(size), size, 0.0)
+
+
+def count_steps(low: np.ndarray, high: np.ndarray, step: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the first and the last number between two ends that is a multiple of a step, as how many steps it is."""
+    return np.ceil(low / step - STEP_TOLERANCE), np.floor(high / step + STEP_TOLERANCE)
+
+
+def _count_piece_steps(
+    low: np.ndarray, high: np.ndarray, begin: Any, end: Any, opened: bool, step: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Count steps between two ends within a piece between two constants; if it is open, without them."""
+    first, last = count_steps(low, high, step)
+    if opened and begin is not None:
+        first = np.maximum(first, np.floor(float(begin) / step + STEP_TOLERANCE) + 1)
+    if opened and end is not None:
+        last = np.minimum(last, np.ceil(float(end) / step - STEP_TOLERANCE) - 1)
+    return first, last
+
+
+def _measure_shares(
+    line: LineLabels, shares: RangeShares, ends: tuple[Any, Any], constants: tuple[Any, Any], opened: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """Measure what each label has of a piece, and its mean there, where rows are not spread evenly."""
+    low, high = ends
+    step = 1.0
+    first, last = low, high
+    if not line.whole:
+        assert line.step is not None
+        step = line.step
+        with np.errstate(invalid="ignore"):
+            first, last = _count_piece_steps(low, high, *constants, opened, step)
+        is_bounded = np.isfinite(first) & np.isfinite(last)
+        first = np.where(is_bounded, first, 0.0)
+        last = np.where(is_bounded, last, -1.0)
+    share, place = shares.measure(np.arange(len(line.lower)), first, last)
+    is_present = share > 0
+    mean = np.clip(place * step, np.where(is_present, low, 0), np.where(is_present, high, 0))
+    return share, np.where(is_present, mean, 0.0)
 
 
 def _clamp_to_int64(number: int) -> int:

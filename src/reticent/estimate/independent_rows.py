@@ -8,7 +8,7 @@ Each row is selected for certain, possibly or not, and if it is, its value lies 
     MIN    upper: the least of the greatest ends of those selected for certain; without such, the greatest of all
 
 SUM, AVG, MIN and MAX of no rows are NULL: bounds are over the tables in which some row is selected.  The estimate
-assumes that every point of a row's box is equally likely.
+takes rows to lie within their boxes as shares have it (`density`).
 """
 
 from __future__ import annotations
@@ -72,6 +72,12 @@ class UncertainRows:
             high,
             (expected, axis.mean[label]),
         )
+
+    def leave_open(self) -> bool:
+        """Tell whether some row may be selected or not, or its number is not known."""
+        if (self.may & ~self.must & (self.rows > 0)).any():
+            return True
+        return self.low is not None and self.high is not None and bool((self.may & (self.low < self.high)).any())
 
     def append(self, other: UncertainRows | None) -> UncertainRows:
         """Add other rows, of which nothing is expected: rows that are not published are not estimated here."""

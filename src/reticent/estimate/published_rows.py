@@ -25,11 +25,13 @@ from reticent.estimate.condition import (
     ColumnAxis,
     Condition,
     LineLabels,
+    count_steps,
     has_dates,
     list_atoms,
     list_constants,
     make_value_axis,
 )
+from reticent.estimate.density import LabelGroups, RangeShares, fit_range_shares, fit_value_weights
 from reticent.estimate.source_values import (
     AS_PUBLISHED_PREFIX,
     find_limits,
@@ -121,6 +123,11 @@ class PublishedRows:
     people: np.ndarray | None = None
     absent: dict[str, float] = field(default_factory=dict)
     """Of columns of ranges, the share of `*` that is taken to be missing."""
+    density: str = "even"
+    """How rows are taken to lie within their labels: "even", or as all labels together make likely: "likelihood"."""
+    range_shares: dict[str, RangeShares | None] = field(default_factory=dict)
+    value_weights: dict[str, np.ndarray] = field(default_factory=dict)
+    """What was fitted of columns of labels, by their names."""
 
     def __len__(self) -> int:
         return len(self.frame)
@@ -130,7 +137,16 @@ class PublishedRows:
         """The same rows, with values taken as they are published."""
         if not self.coded:
             return self
-        return PublishedRows(self.frame, self.labels, self.numbered, self.combined, people=self.people)
+        return PublishedRows(
+            self.frame,
+            self.labels,
+            self.numbered,
+            self.combined,
+            people=self.people,
+            density=self.density,
+            range_shares=self.range_shares,
+            value_weights=self.value_weights,
+        )
 
     def codes(self, name: str) -> tuple[np.ndarray, pl.Series]:
         """Return the number of each row's label or value, and the distinct ones."""
@@ -160,9 +176,11 @@ class PublishedRows:
             extents = column.read(texts)
             absent = self._get_missing_share(entry) if isinstance(column, LineScale) else 0.0
             if isinstance(column, LineScale) and column.kind != "ordinal":
-                reading = _LineReading(name in self.coded, absent, _find_step(texts))
+                reading = _LineReading(name in self.coded, absent, _find_step(texts), self._share_ranges)
                 return _make_axis_of_line(entry, code, column, extents, atoms, reading)
-            return _make_axis_of_members(entry, code, column, extents, atoms, absent)
+            return _make_axis_of_members(
+                entry, code, column, extents, atoms, _MemberReading(absent, self._weigh_members)
+            )
         except LABEL_ERRORS:  # their words may quote a label
             raise BundleDamaged(f"A label of column {name!r} cannot be read by the manifest.") from None
 
@@ -174,6 +192,64 @@ class PublishedRows:
         if entry.name not in self.absent:
             self.absent[entry.name] = self._count_missing_share(entry)
         return self.absent[entry.name]
+
+    def _share_ranges(
+        self, entry: ColumnEntry, first: np.ndarray, last: np.ndarray, is_range: np.ndarray
+    ) -> RangeShares | None:
+        """Share the rows of each label on a line out by the density; None if they are spread evenly."""
+        if self.density == "even":
+            return None
+        if entry.name not in self.range_shares:
+            has_known_ends = entry.labels is None and entry.hierarchy is None
+            self.range_shares[entry.name] = fit_range_shares(
+                first, last, is_range, self._count_groups(entry.name), has_known_ends=has_known_ends
+            )
+        return self.range_shares[entry.name]
+
+    def _weigh_members(
+        self, entry: ColumnEntry, extents: Sequence[Extent], pairs: tuple[np.ndarray, np.ndarray, np.ndarray]
+    ) -> np.ndarray:
+        """Weigh (label, value, weight) by the density: known values of nodes and sets, or ordered ones of ranges; `*` stays even."""
+        label, _, weight = pairs
+        if self.density == "even" or not len(label):
+            return weight
+        if entry.name not in self.value_weights:
+            self.value_weights[entry.name] = self._fit_member_weights(entry, extents, pairs)
+        return self.value_weights[entry.name]
+
+    def _fit_member_weights(
+        self, entry: ColumnEntry, extents: Sequence[Extent], pairs: tuple[np.ndarray, np.ndarray, np.ndarray]
+    ) -> np.ndarray:
+        label, value, weight = pairs
+        code, distinct = self.codes(entry.name)
+        rows = np.bincount(code, weights=self.people, minlength=len(distinct))
+        is_range = np.array([extent.form == "range" for extent in extents], bool)
+        if not is_range.any():
+            is_named = np.zeros(len(extents), bool)
+            is_named[label] = True
+            return fit_value_weights(label, value, weight, rows * is_named, int(value.max()) + 1)
+        ends = [(extent.lower, extent.upper) if extent.form == "range" else (0, 0) for extent in extents]
+        first, last = (np.array(side, np.int64) for side in zip(*ends, strict=True))
+        shares = self._share_ranges(entry, first, last, is_range)
+        return weight if shares is None else shares.measure(label, value, value)[0]
+
+    def _count_groups(self, name: str) -> LabelGroups:
+        """Count the groups of rows, which read the same in all labels, by their label in one column and their rows."""
+        code, _ = self.codes(name)
+        row_of_group, size = self._groups
+        groups = pl.DataFrame({"label": code[row_of_group], "size": size})
+        counted = groups.group_by("label", "size").len("times").sort("label", "size")
+        label, size, times = (counted[column].cast(pl.Int64).to_numpy() for column in ("label", "size", "times"))
+        return LabelGroups(label, size, times)
+
+    @cached_property
+    def _groups(self) -> tuple[np.ndarray, np.ndarray]:
+        """A row of each distinct combination of all labels, and how many rows have it; combinations are told apart by a hash."""
+        labels = self.frame.select(list(self.labels))
+        people = np.ones(len(labels), np.int64) if self.people is None else self.people
+        rows = pl.DataFrame({"hash": labels.hash_rows(), "row": np.arange(len(labels)), "people": people})
+        groups = rows.group_by("hash").agg(pl.col("row").min(), pl.col("people").sum())
+        return groups["row"].to_numpy(), groups["people"].cast(pl.Int64).to_numpy()
 
     def _count_missing_share(self, entry: ColumnEntry) -> float:
         if entry.hierarchy is not None and not entry.null:
@@ -275,12 +351,21 @@ class _LineReading:
     """How labels on a line are read.
 
     `coded`: values at a top or bottom stand for those beyond; `absent`: the share of `*` that is missing; `step`: the
-    assumed distance of decimals.
+    assumed distance of decimals; `share_ranges`: how rows are shared out within their labels.
     """
 
     coded: bool
     absent: float
-    step: float | None
+    step: float
+    share_ranges: Callable[[ColumnEntry, np.ndarray, np.ndarray, np.ndarray], RangeShares | None]
+
+
+@dataclass(frozen=True, slots=True)
+class _MemberReading:
+    """How labels that list values are read: the share of `*` that is missing, and how the others' values are weighed."""
+
+    absent: float
+    weigh: Callable[[ColumnEntry, Sequence[Extent], tuple[np.ndarray, np.ndarray, np.ndarray]], np.ndarray]
 
 
 def _find_step(labels: Iterable[str | None]) -> float:
@@ -324,6 +409,8 @@ def _make_axis_of_line(
         upper = np.nextafter(upper, np.inf)
     if reading.coded:
         lower, upper = widen_coded_ends(entry, lower, upper)
+    first, last = (begin, end) if is_whole else count_steps(begin, end, reading.step)
+    is_range = np.array([e.form == "range" for e in extents], bool)
     stretches = LineLabels(
         lower,
         upper,
@@ -334,6 +421,7 @@ def _make_axis_of_line(
         end,
         reading.absent,
         None if is_whole else reading.step,
+        reading.share_ranges(entry, first, np.maximum(first, last), is_range) if is_range.any() else None,
     )
     return make_line_axis(entry, name, code, stretches, atoms)
 
@@ -344,7 +432,7 @@ def _make_axis_of_members(
     column: LineScale | TreeScale,
     extents: Sequence[Extent],
     atoms: Sequence[Atom],
-    absent: float,
+    reading: _MemberReading,
 ) -> ColumnAxis:
     known_values = parse_texts(
         list(entry.order or ()) if isinstance(column, LineScale) else column.values(extents), entry.dtype
@@ -353,7 +441,7 @@ def _make_axis_of_members(
     values = pl.concat([known_values, pl.Series([*others, None], dtype=known_values.dtype, strict=False)])
     is_built_from_data = entry.built is not None
     any_weights = _weigh_any_label(
-        entry, len(known_values), others, atoms, absent if isinstance(column, LineScale) else None
+        entry, len(known_values), others, atoms, reading.absent if isinstance(column, LineScale) else None
     )
     everything = np.arange(len(values))
     members = [_list_members(extent, everything, is_built_from_data) for extent in extents]
@@ -367,6 +455,9 @@ def _make_axis_of_members(
         elif is_built_from_data and extent.form == "leaves" and len(extent.leaves) > 1:
             weight[start : start + len(member_values)] = np.isin(member_values, np.array(extent.leaves, np.int64))
         start += len(member_values)
+    names_values = np.array([extent.form in ("leaves", "range") for extent in extents], bool)
+    is_weighed = (value < len(known_values)) & (names_values[label] if len(extents) else False)
+    weight[is_weighed] = reading.weigh(entry, extents, (label[is_weighed], value[is_weighed], weight[is_weighed]))
     endless: tuple[int | None, int | None] = (None, None)
     if others and (known_values.dtype.is_numeric() or has_dates(known_values.dtype)):
         endless = (len(known_values), len(known_values) + len(others) - 1)

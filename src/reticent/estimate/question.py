@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -14,6 +14,7 @@ from reticent.data.columns import Role
 from reticent.errors import BundleDamaged, RequestError, pluralize
 from reticent.estimate.answer import NO_ANSWER, Answer
 from reticent.estimate.condition import Atom, CompoundCondition, Condition, ConditionPieces, join_conditions, list_atoms
+from reticent.estimate.density import DENSITIES, require_known_density
 from reticent.estimate.independent_rows import UncertainRows, answer_aggregate, clamp_to_bounds
 from reticent.estimate.published_rows import LABEL_ERRORS, PublishedRows, group_atoms_by_column, make_row_types
 from reticent.estimate.source_values import (
@@ -52,7 +53,7 @@ class Question:
     sensitive ones of which a person holds one.  All that are given are to be met.  `aggregate` is "count" (of rows, or of values of
     `column`), "sum", "avg", "min" or "max"; of the sensitive column where `column` is None.  `by`: how a perturbed release is reconstructed.
     `unlisted`: of a question by groups, the line of all that no other line shows: a withheld row may be in it that meets `outside`, the
-    condition without the groups; `empty`: no published row is.
+    condition without the groups; `empty`: no published row is.  `density`: how people are taken to lie within their labels.
     `known` is what questions to the same tables share: what was found of them by one need not be found again by the next.
     """
 
@@ -65,6 +66,7 @@ class Question:
     unlisted: bool = False
     empty: bool = False
     outside: Condition | None = None
+    density: str = DENSITIES[0]
     known: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
@@ -110,6 +112,7 @@ class BoundQuestion:
         `shows_values`: every row shows its own sensitive value.
         """
         require_known_reconstruction(question.by)
+        require_known_density(question.density)
         sensitive_names = {column.name for column in manifest.find_columns_with_role(Role.SENSITIVE)}
         row_condition: Condition | None = None
         if question.where is not None:
@@ -134,7 +137,10 @@ class BoundQuestion:
             manifest.kind, manifest.columns, condition_columns, aggregated_columns, shown=shows_values
         )
         known = question.known if row_condition is None else {}
-        rows = known.setdefault("rows", PublishedRows(frame, labelled, coded=coded, people=people))
+        rows = known.setdefault(
+            f"rows {question.density}",
+            PublishedRows(frame, labelled, coded=coded, people=people, density=question.density),
+        )
         published = len(frame) if people is None else int(people.sum())
         withheld_rows = None
         if manifest.withheld:
@@ -184,7 +190,7 @@ class BoundQuestion:
             if self.coarser:
                 notes.append(CODED_COLUMN_NOTE)
             answer = replace(answer, note=" ".join(part for part in notes if part) or None)
-        return replace(self._explain_absent_bounds(answer), published=published)
+        return replace(self._explain_absent_bounds(answer), published=replace(published, density=None))
 
     def _explain_absent_bounds(self, answer: Answer) -> Answer:
         """The answer with a note that says why a bound is absent."""
@@ -214,10 +220,16 @@ class BoundQuestion:
         names = list(dict.fromkeys([*group_atoms_by_column(self.condition), *([self.column] if self.column else [])]))
         cells = make_row_types(self.rows, self.condition, names)
         pieces = ConditionPieces.from_condition(cells.axes, self.condition)
-        number = cells.count_rows(weight)
-        return answer_aggregate(
-            UncertainRows.from_pieces(pieces, cells.cells, number, self.column).append(self.beside), self.aggregate
-        )
+        rows = UncertainRows.from_pieces(pieces, cells.cells, cells.count_rows(weight), self.column)
+        answer = answer_aggregate(rows.append(self.beside), self.aggregate)
+        return self.state_density(answer, rows, names)
+
+    def state_density(self, answer: Answer, rows: UncertainRows, names: Collection[str]) -> Answer:
+        """Return an answer that says which density its estimate rests on, if labels leave open which rows are selected, or a number."""
+        is_labelled = any(name in self.rows.labels for name in names)
+        if not is_labelled or answer.estimate is None or answer.is_exact or not rows.leave_open():
+            return answer
+        return replace(answer, density=self.rows.density)
 
     def find_matching_rows(self) -> np.ndarray | None:
         """Which rows of exact columns meet the condition; None where that is not known of some, for their values were rounded."""

@@ -173,7 +173,8 @@ def bound_any_value(question: BoundQuestion, values: pl.Series, weight: np.ndarr
     pieces = ConditionPieces.from_condition((*cells.axes, axis), question.condition)
     of_cell = {**cells.cells, sensitive: np.zeros(cells.many, np.int64)}
     rows = UncertainRows.from_pieces(pieces, of_cell, cells.count_rows(weight), question.column)
-    return answer_aggregate(rows.append(question.beside), question.aggregate)
+    answer = answer_aggregate(rows.append(question.beside), question.aggregate)
+    return question.state_density(answer, rows, names)
 
 
 def combine_with_bounds(estimated: Answer, bounds: Answer) -> Answer:

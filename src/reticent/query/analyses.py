@@ -28,7 +28,14 @@ from reticent.format.data_files import Tables
 from reticent.format.manifest import ColumnEntry, Manifest
 from reticent.limits import read_text_file
 from reticent.query.line_order import AnswerLine
-from reticent.query.run import QueryOptions, answer_exactly, cast_source, iterate_lines, limit_question_time
+from reticent.query.run import (
+    QueryOptions,
+    answer_exactly,
+    cast_source,
+    iterate_lines,
+    limit_question_time,
+    require_density_applies,
+)
 from reticent.query.sql import Aggregate, ParsedQuestion, find_column
 from reticent.utility.resemblance import compute_cramers_v
 
@@ -97,10 +104,11 @@ def measure_analyses(
 
     All are checked before the first is carried out.  One that this release cannot answer has the reason as `refused`.
     """
+    options = options or QueryOptions()
+    require_density_applies(manifest, options.density)
     columns = {column.name: column for column in manifest.columns}
     analyses = [_parse_analysis(given, columns) for given in listed]
     rows = None if source is None else cast_source(source, manifest)
-    options = options or QueryOptions()
     results = []
     for analysis in analyses:
         described = _describe_analysis(analysis)

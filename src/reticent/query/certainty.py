@@ -18,6 +18,7 @@ from reticent.html_repr import format_share
 from reticent.release.kind import reader_for
 
 CODED_ASSUMPTION = "values at a top or bottom are that end, and rounded ones lie evenly around"
+LIKELIHOOD_ASSUMPTION = "people lie within their labels as all labels of a column together make likely"
 BELOW_BOUNDS_REMARK = (
     "An estimate below `lower` is read as `lower`: estimates are made to be right on the average of all releases that "
     "could have been drawn, so some of them fall below what is possible."
@@ -106,8 +107,11 @@ def _describe_bounds(answers: Sequence[Answer]) -> str:
 
 def _list_assumptions(answers: Sequence[Answer], manifest: Manifest, names: Sequence[str]) -> list[str]:
     """List what estimates assume; of random ones, the notes of their kind say what is assumed beside."""
-    assumptions = []
-    if _assumes_rows_alike(answers):
+    assumptions: list[str | None] = []
+    densities = {answer.density for answer in answers if not answer.std_error and _has_uncertain_rows(answer)}
+    if "likelihood" in densities:
+        assumptions.append(LIKELIHOOD_ASSUMPTION)
+    elif densities:
         assumptions.append(getattr(reader_for(manifest.kind), "assumption", None))
     coded_names = {column.name for column in manifest.columns if is_coded(column)}
     if any(not answer.std_error for answer in answers):

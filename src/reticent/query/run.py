@@ -40,6 +40,7 @@ from reticent.errors import RequestError, ReticentError, SourceUnreachable, plur
 from reticent.estimate.answer import CONFIDENCE_LEVEL, NO_ANSWER, Answer
 from reticent.estimate.answers import Answers
 from reticent.estimate.condition import join_conditions, list_atoms
+from reticent.estimate.density import DENSITIES, require_known_density
 from reticent.estimate.independent_rows import clamp_to_bounds
 from reticent.estimate.published_rows import PublishedRows
 from reticent.estimate.question import BoundQuestion, Question
@@ -75,25 +76,40 @@ NORMAL_INTERVAL_NOTE = (
 class QueryOptions:
     """The level of intervals, how perturbed values are reconstructed, and a cache of what earlier questions found.
 
-    `time_limit` is in CPU seconds, for each question; None sets no limit.
+    `density` is how people are taken to lie within their labels; None is the default, and the only one where a kind has
+    no labels.  `time_limit` is in CPU seconds, for each question; None sets no limit.
     """
 
     level: float = CONFIDENCE_LEVEL
     by: str = "inversion"
+    density: str | None = None
     known: dict[str, Any] = field(default_factory=dict)
     time_limit: float | None = DEFAULT_TIME_LIMIT_SECONDS
 
     def __post_init__(self) -> None:
         if not 0 < self.level < 1:
             raise RequestError("The level of an interval lies between 0 and 1.", attempt="level = 0.95.")
+        if self.density is not None:
+            require_known_density(self.density)
         if self.time_limit is not None and not self.time_limit > 0:
             raise RequestError("The time limit is a number of CPU seconds above 0.", attempt="time_limit = 60.")
 
 
+def require_density_applies(manifest: Manifest, density: str | None) -> None:
+    """Refuse a density for a release whose quasi-identifiers are published as they were."""
+    if density is not None and not reader_for(manifest.kind).labelled:
+        raise RequestError(
+            f"A density is not used in answers from a release of kind {manifest.kind!r}.",
+            why="Its quasi-identifiers are published as they were: there are no labels within which people might lie.",
+            attempt="the question without a density.",
+        )
+
+
 def ask(tables: Tables, manifest: Manifest, text: str, options: QueryOptions | None = None) -> Answer | Answers:
     """Answer a question; with GROUP BY or several aggregates return `Answers`: line by line, in the order of SELECT."""
-    question = parse_question(text, manifest)
     options = options or QueryOptions()
+    require_density_applies(manifest, options.density)
+    question = parse_question(text, manifest)
     with limit_question_time(options):
         lines = [line for line, _ in iterate_lines(tables, manifest, question, options)]
     answers = finish_answers(lines, question, manifest)
@@ -169,6 +185,7 @@ def iterate_lines(
         def make_question(aggregate: str, column: str | None, line: GroupSelection = line) -> Question:
             return Question(
                 by=options.by,
+                density=options.density or DENSITIES[0],
                 aggregate=aggregate,
                 column=column,
                 condition=join_conditions(where, line.condition),
@@ -254,10 +271,11 @@ def measure_questions(
 
     Every question is parsed before the first is answered.
     """
+    options = options or QueryOptions()
+    require_density_applies(manifest, options.density)
     parsed_questions = [parse_question(question, manifest) for question in questions]
     rows = None if source is None else cast_source(source, manifest)
     lines = []
-    options = options or QueryOptions()
     for question, parsed in zip(questions, parsed_questions, strict=True):
         with limit_question_time(options):
             answer_lines = list(iterate_lines(tables, manifest, parsed, options))

@@ -84,7 +84,7 @@ class GeneralizedReader:
         return {"data": NeededColumns(question_columns.names | labels, counted=True)}
 
     def estimate(self, tables: Tables, manifest: Manifest, question: Question) -> Answer:
-        """Estimate uniformly within each row's box, with bounds over all tables that the labels cover."""
+        """Estimate by the density within each row's box, with bounds over all tables that the labels cover."""
         data = tables["data"]
         times = times_counted(data)
         shown_frame = None if question.where is None else self.frame(tables, manifest, bounds=True)

@@ -199,13 +199,14 @@ class Release:
         sentences = [sentence for sentence in (answer.note, describe_leaning([answer], self.manifest)) if sentence]
         return replace(answer, note=" ".join(sentences) or None)
 
-    @validate_arguments(sql=text, level=share, by=text, time_limit=optional(seconds))
+    @validate_arguments(sql=text, level=share, by=text, density=optional(text), time_limit=optional(seconds))
     def query(
         self,
         sql: str,
         *,
         level: float = CONFIDENCE_LEVEL,
         by: Literal["inversion", "em", "shrunk"] = "inversion",
+        density: Literal["likelihood", "even"] | None = None,
         time_limit: float | None = 60.0,
     ) -> Answer | Answers:
         """Return the `Answer` to a question in SQL, with guaranteed bounds or a standard error if the kind has them.
@@ -218,6 +219,8 @@ class Release:
             level: that of the `interval` that a standard error gives.
             by: how perturbed values are reconstructed: "inversion", unbiased; "em", never negative; or "shrunk", moved
                 towards what everybody's frequencies would give, and nearer to the truth over many questions.
+            density: how people are taken to lie within their labels: "likelihood", as all labels of a column together make
+                likely (also if left out), or "even".  Refused where quasi-identifiers are published as they were.
             time_limit: in CPU seconds, without reading the release; None sets no limit.
 
         Raises:
@@ -226,7 +229,8 @@ class Release:
         from reticent.query import QueryOptions, ask
 
         tables, known = self._find_tables([sql])
-        return ask(tables, self.manifest, sql, QueryOptions(level=level, by=by, known=known, time_limit=time_limit))
+        options = QueryOptions(level=level, by=by, density=density, known=known, time_limit=time_limit)
+        return ask(tables, self.manifest, sql, options)
 
     def _find_tables(self, questions: Sequence[str]) -> tuple[Mapping[str, pl.DataFrame], dict[str, Any]]:
         """Return the tables for some questions, and the cache of what earlier questions found in them.
@@ -249,7 +253,12 @@ class Release:
         return self._partial[key]
 
     @validate_arguments(
-        questions=_check_questions, source=optional(path_or_table), level=share, by=text, time_limit=optional(seconds)
+        questions=_check_questions,
+        source=optional(path_or_table),
+        level=share,
+        by=text,
+        density=optional(text),
+        time_limit=optional(seconds),
     )
     def measure(
         self,
@@ -258,6 +267,7 @@ class Release:
         *,
         level: float = CONFIDENCE_LEVEL,
         by: Literal["inversion", "em", "shrunk"] = "inversion",
+        density: Literal["likelihood", "even"] | None = None,
         time_limit: float | None = 60.0,
     ) -> list[dict[str, Any]]:
         """Answer a list of questions in SQL, or those of a file; with the source, add the `true` answers and relative `error`s.
@@ -273,16 +283,23 @@ class Release:
             read, frame = resolve_source(self, source)
             people = sources.collect_frame(sources.scan_source(read, frame), "Reading the source")
         tables, known = self._find_tables(listed)
-        how = QueryOptions(level=level, by=by, known=known, time_limit=time_limit)
+        how = QueryOptions(level=level, by=by, density=density, known=known, time_limit=time_limit)
         return measure_questions(tables, self.manifest, listed, people, how)
 
-    @validate_arguments(analyses=_check_analyses, source=optional(path_or_table), by=text, time_limit=optional(seconds))
+    @validate_arguments(
+        analyses=_check_analyses,
+        source=optional(path_or_table),
+        by=text,
+        density=optional(text),
+        time_limit=optional(seconds),
+    )
     def analyze(
         self,
         analyses: str | Path | Iterable[Mapping[str, Any]],
         source: Any = None,
         *,
         by: Literal["inversion", "em", "shrunk"] = "inversion",
+        density: Literal["likelihood", "even"] | None = None,
         time_limit: float | None = 60.0,
     ) -> list[dict[str, Any]]:
         """Carry out a list of analyses on the release and, if it is given, on the source: what is `before`, `after`, and the `difference`.
@@ -292,6 +309,7 @@ class Release:
                 `{"mean": "income", "by": ["town"]}` and `{"regression": "income", "on": ["age", "sex"]}`.
             source: the table that the release was made from; what is `before` stays with its owner.
             by: how perturbed values are reconstructed.
+            density: how people are taken to lie within their labels.
             time_limit: in CPU seconds, for each analysis; None sets no limit.
 
         Returns:
@@ -310,7 +328,7 @@ class Release:
         if source is not None:
             read, frame = resolve_source(self, source)
             people = sources.collect_frame(sources.scan_source(read, frame), "Reading the source")
-        options = QueryOptions(by=by, known=self._question_cache, time_limit=time_limit)
+        options = QueryOptions(by=by, density=density, known=self._question_cache, time_limit=time_limit)
         return measure_analyses(self.tables, self.manifest, listed, people, options)
 
     @validate_arguments(sql=text, dialect=text, table=text)

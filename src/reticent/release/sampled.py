@@ -32,12 +32,12 @@ f + (1 - p) v, and the variance is the sum over rows of
 a quadratic in f: Wilson's interval, and the same for a set of values and for all others.  For sums the mean square of
 shown scores is assumed to grow with their mean as it does over the values.  A mean's interval is Fieller's.  If labels
 are cut, each person of the group is assumed to lie in the selected part with the share's probability, independently:
-that adds G s (1 - s).
+that adds G s (1 - s).  Shares are by the density that the question is asked with (`estimate.density`).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar
@@ -99,10 +99,12 @@ from reticent.release.readme_first_edition import render_first_sampled
 from reticent.release.readme_questions import describe_random_answer, format_asking_section
 
 SQUARES_KEY = "squares"
-CUT_GROUPS_NOTE = (
-    "The condition selects parts of groups. Their people are taken to be spread evenly over what the labels cover; where they are not, "
-    "the estimate is biased, and neither the standard error nor the interval knows it."
-)
+CUT_GROUPS_NOTE = "The condition selects parts of groups."
+PLACES_BY_DENSITY = {
+    "even": "Their people are taken to be spread evenly over what the labels cover",
+    "likelihood": "Their people are taken to lie within their labels as all labels of a column together make likely",
+}
+BIAS_NOTE = "where it is otherwise, the estimate is biased, and neither the standard error nor the interval knows it."
 DECLARATION_SENTENCES = {
     "hierarchy": "The domain is the leaves of the publisher's hierarchy, whichever of them occur.",
     "order": "The domain is the publisher's list of ordered values, whichever of them occur.",
@@ -134,7 +136,6 @@ class SampledCounts:
     def answer(self, scores: ValueScores, aggregate: str, *, by: str, bounds: Answer | None = None) -> Answer:
         """Estimate the number of selected people, or the sum or mean of their numbers."""
         require_no_extreme(aggregate)
-        note = CUT_GROUPS_NOTE if scores.cut else None
         tallies = self._tally(scores)
         selected = scores.selected
         score = selected if aggregate == "count" else scores.number
@@ -144,7 +145,7 @@ class SampledCounts:
         placed = self._compute_placement_variance(scores, score)
         if aggregate != "avg":
             error = float(np.sqrt(self._compute_variance(tallies, score, placed)))
-            return Answer(total, std_error=error, note=note, spread=self._compute_spread(tallies, score, placed))
+            return Answer(total, std_error=error, spread=self._compute_spread(tallies, score, placed))
         people = self._maximise_total(tallies, selected) if by == "em" else self._estimate_total(tallies, selected)
         if people < 0.5:
             return Answer(None, note=NO_AVERAGE_MESSAGE)
@@ -158,7 +159,7 @@ class SampledCounts:
             selected,
         )
         error = float(np.sqrt(variances[0])) / people
-        return Answer(mean, std_error=error, note=note, spread=compute_fieller_spread(mean, people, variances, bounds))
+        return Answer(mean, std_error=error, spread=compute_fieller_spread(mean, people, variances, bounds))
 
     def _tally(self, scores: ValueScores) -> RowTypeTallies:
         """Tally each row type: people, squares of rows' weights, and people by the value that their row shows."""
@@ -440,7 +441,11 @@ class SampledReader:
             bounds = bound_any_value(part, counts.domain, people)
             if not scores.depend_on_value(part.aggregate):
                 return bounds
-            return combine_with_bounds(counts.answer(scores, part.aggregate, by=question.by, bounds=bounds), bounds)
+            estimated = counts.answer(scores, part.aggregate, by=question.by, bounds=bounds)
+            if scores.cut and estimated.estimate is not None:
+                note = f"{CUT_GROUPS_NOTE} {PLACES_BY_DENSITY[question.density]}; {BIAS_NOTE}"
+                estimated = replace(estimated, note=note, density=question.density)
+            return combine_with_bounds(estimated, bounds)
 
         return bound_question.answer_about_source(ask)
 

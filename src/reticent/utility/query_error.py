@@ -125,7 +125,9 @@ def measure_average_ranges(
     cache: dict[str, Any] = {}
     answers = [
         reader_for(manifest.kind).estimate(
-            tables, manifest, Question(aggregate="avg", column=column.name, condition=condition, known=cache)
+            tables,
+            manifest,
+            Question(aggregate="avg", column=column.name, condition=condition, density="even", known=cache),
         )
         for condition in make_conditions(workload, cells, types)
     ]
