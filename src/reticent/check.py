@@ -40,6 +40,7 @@ from reticent.methods.distribution.method import Distribution
 from reticent.methods.recipe_planning import (
     count_lone_people,
     select_method_promises,
+    settle_promises,
     warn_of_lone_people,
 )
 from reticent.models.promise import Promises
@@ -189,6 +190,7 @@ def check(
     job = load_populations(job, counted.columns, counted.cells)
     columns = counted.columns
     cells = combine_sensitive(counted.cells) if job.jointly else counted.cells
+    job = job.at(promises=settle_promises(job.promises, cells))
     progress(ProgressEvent(f"planning by {job.method.name}", OWN_PLAN_FRACTION / 2))
     own, recipe = plan_own_method(job, cells, columns, _allot_own_seconds(clock, began, budget), progress, seed)
     summaries = {job.method.name: own}

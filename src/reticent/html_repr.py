@@ -144,6 +144,7 @@ def render_audit(self: Any) -> str:
         if not hasattr(value, "items")
     ]
     parts = [
+        *([render_list(self.caveats)] if self.caveats else ()),
         render_table(("promise", "asked", "achieved", "kept"), promises),
         render_table(("measure", "achieved"), measures),
     ]

@@ -28,7 +28,8 @@ from reticent.job_table import load_populations, read_and_count
 from reticent.labels.label_loss import ReleaseLoss
 from reticent.ledger.fingerprint import CountedRows
 from reticent.ledger.identifiers import MAX_COLLECTED_ROWS, MAX_HELD_ROWS, collect_identifiers
-from reticent.methods.recipe_planning import warn_of_lone_people
+from reticent.methods.recipe_planning import settle_promises, warn_of_lone_people
+from reticent.models.promise import Promises
 from reticent.planning import plan_recipe
 from reticent.progress import ProgressCallback, ProgressEvent
 from reticent.randomness import Random
@@ -67,6 +68,10 @@ class TablePlan(Protocol):
     @property
     def cells(self) -> Cells:
         """The cells as they are published."""
+
+    @property
+    def promises(self) -> Promises:
+        """The promises as the manifest records them, with what the table chose."""
 
     @property
     def manifest_fields(self) -> dict[str, Any]:
@@ -135,6 +140,7 @@ class WholeTable:
         job = load_populations(self.job, counted.columns, counted.cells)
         progress(ProgressEvent("planning", 0))
         planned_cells = combine_sensitive(counted.cells) if job.jointly else counted.cells
+        job = job.at(promises=settle_promises(job.promises, planned_cells))
         planned = plan_recipe(job, planned_cells, counted.columns, rng, published=counted.cells, progress=progress)
         return WholePlan(self, job, rng, planned_cells, planned.writer)
 
@@ -155,6 +161,10 @@ class WholePlan:
     @property
     def cells(self) -> Cells:
         return self.table.counted.cells
+
+    @property
+    def promises(self) -> Promises:
+        return settle_promises(self.table.job.promises, self.planned_cells)
 
     @cached_property
     def manifest_fields(self) -> dict[str, Any]:

@@ -45,7 +45,7 @@ def test_asked_at_the_promised_bandwidth_and_t_it_finds_nobody(release, people):
     assert found["worst_risk"] <= 0.05
     assert found["t"] == 0.05
     assert found["bandwidth"] == {"age": 0.05, "gender": 0.0}
-    assert found["posterior"] == "omega"
+    assert found["posterior"] == "balanced"
     assert found["membership"] == "known"
     assert sum(found["histogram"]["people"]) == 800
     assert list(found)[:8] == ["attack", "targets", "success", "low", "high", "baseline", "worst_posterior", "promised"]

@@ -336,6 +336,7 @@ def _collect_evidence(recount: RecomputedRelease, people: np.ndarray | None, con
         source=source_rows,
         sampling=recount.sampling,
         targeted=recount.targeted,
+        grouped=recount.grouped,
     )
 
 
