@@ -14,10 +14,19 @@ HOW = {"adult.csv": "; from the repository's root: reticent data adult -o ../sha
 """How to get a file that no clone has."""
 
 Figures = Mapping[str, Callable[[], Iterable[dict[str, Any]]]]
+Chart = Callable[[list[dict[str, Any]], str, str, str], str]
 
 
-def run(about: str | None, figures: Figures, results: Path, *, needs: Path, of: Collection[str]) -> None:
-    """The figures named on the command line, or all of them; those `of` these names need a file."""
+def run(
+    about: str | None,
+    figures: Figures,
+    results: Path,
+    *,
+    needs: Path,
+    of: Collection[str],
+    charts: Mapping[str, Chart] | None = None,
+) -> None:
+    """The figures named on the command line, or all of them; those `of` these names need a file; `charts` draw some."""
     parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("figures", nargs="*", metavar="FIGURE", help=", ".join(figures))
     parser.add_argument("--out", type=Path, default=results)
@@ -29,10 +38,10 @@ def run(about: str | None, figures: Figures, results: Path, *, needs: Path, of: 
         if name in of and not needs.exists():
             print(f"{name}: left out, {needs.parent.name}/{needs.name} is not there{HOW.get(needs.name, '')}")
             continue
-        save(options.out, name, figures)
+        save(options.out, name, figures, (charts or {}).get(name, line_chart))
 
 
-def save(folder: Path, name: str, figures: Figures) -> None:
+def save(folder: Path, name: str, figures: Figures, chart: Chart = line_chart) -> None:
     rows = list(figures[name]())
     folder.mkdir(parents=True, exist_ok=True)
     columns = list(dict.fromkeys(column for row in rows for column in row))
@@ -43,5 +52,5 @@ def save(folder: Path, name: str, figures: Figures) -> None:
             {key: f"{value:.6g}" if isinstance(value, float) else value for key, value in row.items()} for row in rows
         )
     title = (figures[name].__doc__ or name).splitlines()[0]
-    (folder / f"{name}.svg").write_text(line_chart(rows, columns[0], columns[2], f"{name}: {title}"), encoding="utf-8")
+    (folder / f"{name}.svg").write_text(chart(rows, columns[0], columns[2], f"{name}: {title}"), encoding="utf-8")
     print(f"{name}: {len(rows)} rows", flush=True)

@@ -145,7 +145,7 @@ def publish(
                     *recovered,
                     *(() if new_people is None else new_people.notices),
                     *table.notices,
-                    *collect_notices(job, plan.cells),
+                    *collect_notices(settled, plan.cells),
                     *lone_people,
                     *plan.describe_wider_labels(audit.utility),
                 ),
