@@ -9,11 +9,10 @@ from typing import Any
 import polars as pl
 
 import reticent as rt
-from reticent.data.cells import Cells
 from studies.background import tables as paper_tables
 from studies.beta_likeness.tables import REAL
 
-ROWS = 20_000
+ROWS = 10_000
 SEEDS = (1, 2, 3, 4, 5)
 Table = tuple[pl.DataFrame, dict[str, Any]]
 
@@ -71,7 +70,7 @@ def make_job(columns: dict[str, Any], promises: list[Any], method: Any = None) -
 
 
 @cache
-def count_cells(name: str, seed: int, rows: int = ROWS) -> Cells:
+def count_cells(name: str, seed: int, rows: int = ROWS) -> Any:
     frame, columns = draw_rows(name, seed, rows)
     return rt.count(make_job(columns, [rt.KAnonymity(2)]), frame=frame)
 

@@ -76,7 +76,7 @@ BANDWIDTH_CHOICES = (*(Fraction(n, 20) for n in (0, 1, 2, 3, 4, 6, 8, 10, 12, 16
 _CHOOSABLE_BANDWIDTH_FIELD = replace(
     _BANDWIDTH_FIELD,
     doc=f'{_BANDWIDTH_FIELD.doc}; `"auto"` chooses those by which the other people predict the sensitive column best',
-    alternatives=(*_BANDWIDTH_FIELD.alternatives, Field("choice", choices=("auto",))),
+    alternatives=(*_BANDWIDTH_FIELD.alternatives, Field("choice", choices=("auto",), published=False)),
     refusal='bandwidth must be a number from 0 on, "whole", "auto", or a table of numbers and "whole" for each '
     "quasi-identifier.",
     attempt='bandwidth = 0.3, or { default = 0.3, age = 0.2 }; "whole" for who knows nothing of a column; "auto" for '
