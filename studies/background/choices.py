@@ -17,6 +17,7 @@ Row = dict[str, Any]
 THRESHOLDS = ("0.1", "0.2", "0.3")
 K = 4
 QUESTION_ROWS = 2_000
+CHOICE_ROWS = 5_000
 
 
 def summarize(fixed: Row, runs: Iterable[Row]) -> Row:
@@ -30,7 +31,7 @@ def summarize(fixed: Row, runs: Iterable[Row]) -> Row:
 
 
 def figure_inference() -> Iterator[Row]:
-    """the worst risk by exact inference where t is promised by omega or by balanced inference, b = 0.3, k = 4"""
+    """the worst risk by exact inference where t is promised by omega or by balanced inference, b = 0.3, k = 4, 10,000 rows"""
     for name in READERS:
         for inference in ("omega", "balanced"):
             for t in THRESHOLDS:
@@ -57,7 +58,7 @@ def _measure_inference(name: str, seed: int, promise: rt.BTPrivacy) -> Row:
 
 
 def figure_auto() -> Iterator[Row]:
-    """the risk that is left to the best predictor where t is held against bandwidth 0.3 or against that predictor, k = 4"""
+    """the risk that is left to the best predictor where t is held against bandwidth 0.3 or against that predictor, k = 4, 5,000 rows"""
     for name in READERS:
         for bandwidth in ("0.3", "auto"):
             for t in THRESHOLDS:
@@ -68,7 +69,7 @@ def figure_auto() -> Iterator[Row]:
 
 
 def _measure_chosen(name: str, seed: int, promise: rt.BTPrivacy) -> Row:
-    cells = count_cells(name, seed)
+    cells = count_cells(name, seed, CHOICE_ROWS)
     try:
         planned = rt.plan(_make_plan_job(name, promise), cells=cells, seed=1)
     except PromiseUnreachable:

@@ -41,13 +41,17 @@ def make_job(promise=None, method=None, columns=COLUMNS):
 
 
 def held_out_score(drawn, bandwidths) -> float:
-    """The mean log2 of what everybody else, and one person like the whole table, say of each person's own value."""
+    """The mean log2 of what everybody else, and one person like all of them, say of each person's own value."""
     rows = drawn.rows
     kernel = drawn.how["kernel"]
     total = 0.0
+    counted = 0
     for i, (q, value) in enumerate(rows):
-        share = Fraction(sum(other == value for _, other in rows), len(rows))
-        own = share
+        holders = sum(other == value for _, other in rows)
+        if holders == 1:
+            continue
+        counted += 1
+        own = Fraction(holders - 1, len(rows) - 1)
         everyone = Fraction(1)
         for j, (other_q, other) in enumerate(rows):
             if i == j:
@@ -58,7 +62,24 @@ def held_out_score(drawn, bandwidths) -> float:
             everyone += weight
             own += weight if other == value else 0
         total += log2(float(own / everyone))
-    return total / len(rows)
+    return total / counted if counted else 0.0
+
+
+def test_who_knows_all_and_who_knows_nothing_predict_alike_where_everybody_stands_alone():
+    frame = pl.DataFrame({"a": range(12), "s": ["x", "y", "z"] * 4})
+    columns = {"a": rt.quasi(), "s": rt.sensitive()}
+    cells = rt.count(rt.Job(columns=columns, promises=[rt.KAnonymity(2)]), frame=frame)
+    scores = HeldOutScores(cells, 0, "epanechnikov", {})
+    assert scores.measure((Fraction(0),)) == pytest.approx(scores.measure(("whole",))) == pytest.approx(log2(3 / 11))
+    assert choose_bandwidths(cells, 0, "epanechnikov").bandwidths == {"a": "whole"}
+
+
+def test_a_table_in_which_nobody_can_be_predicted_leaves_the_adversary_without_knowledge():
+    frame = pl.DataFrame({"a": [1, 1, 2, 2], "s": ["w", "x", "y", "z"]})
+    job = rt.Job(columns={"a": rt.quasi(), "s": rt.sensitive()}, promises=[rt.BTPrivacy("auto", 1)])
+    release = rt.publish(job, frame=frame, seed=1)
+    assert release.manifest.promises[0].parameters["bandwidth"] == {"a": "whole"}
+    assert rt.audit(release, source=frame, job=job).kept
 
 
 def test_the_score_is_that_of_leaving_every_person_out_once():

@@ -386,12 +386,17 @@ def is_best_choice(people: GroupedPeople, bandwidths: Sequence[Any], kernel: str
 
 
 def compute_held_out_score(table: BeliefTable, weights: Sequence[np.ndarray | None]) -> float:
-    """Compute the mean log2 of what the others believe of each person's own value; one more person is like the whole table."""
+    """Compute the mean log2 of what the others believe of each person's own value.
+
+    One more person is like all the others. Whoever is the only one with their value is left out.
+    """
     whole_axes = [np.ones((1, 1)) if w is not None and w.shape == (1, 1) else w for w in weights]
     sums, _ = sum_weights(table, whole_axes)
-    shares = table.value_counts.sum(axis=0) / table.value_counts.sum()
-    point, value = np.nonzero(table.value_counts)
-    others = np.maximum(sums[point, value] - 1, 0) + shares[value]
+    holders = table.value_counts.sum(axis=0)
+    point, value = np.nonzero(np.where(holders > 1, table.value_counts, 0))
+    if not len(point):
+        return 0.0
+    others = np.maximum(sums[point, value] - 1, 0) + (holders[value] - 1) / (holders.sum() - 1)
     people = table.value_counts[point, value]
     return float((people * np.log2(others / sums.sum(axis=1)[point])).sum() / people.sum())
 

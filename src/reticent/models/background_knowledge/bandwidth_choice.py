@@ -7,13 +7,15 @@ person has weight 1, the belief of the others in the person's own value v is
 
     (S(q, v) - 1 + f(v)) / (S(q) - 1 + 1)
 
-where f(v) is the value's share of the table: one more person, who is like the whole table, so that no belief is 0 and
-somebody without neighbours is believed to be like everybody.  The score is the mean of log2 over all people, computed
-on cells: one estimation of priors gives the score of everybody.
+where f(v) is the value's share among the others: one more person, who is like all the others together, so that somebody
+without neighbours is believed to be like everybody else.  With "whole" in every column, and where everybody stands alone,
+it is f(v) itself: who knows all and who knows nothing predict alike.  The score is the mean of log2 over all people,
+computed on cells: one estimation of priors gives the score of everybody.  Whoever is the only one with their value is
+left out, because no adversary of the family believes in it.
 
 Bandwidths are taken from `CHOICE_GRID`.  The search starts from the best of: nothing known ("whole" in every
 column), one bandwidth for all columns, and the best of each column alone.  It changes one column at a time until no
-bandwidth of the grid is better in any one column by `MIN_GAIN_BITS`.  Nothing is drawn: the choice is a function of the table.
+bandwidth of the grid is better in any one column by `MIN_GAIN_BITS`; of bandwidths that predict alike it keeps those that know less.  Nothing is drawn: the choice is a function of the table.
 
 What the numbers themselves tell: they are published, and depend on everybody's values.  A column has at most
 len(CHOICE_GRID) = 14 of them, so they are at most 3.9 bits for each column about the whole table; definition 1 does not
@@ -22,7 +24,7 @@ bound what they tell of a person, no more than that of the number of groups.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -94,11 +96,13 @@ def choose_bandwidths(
     columns = range(len(cells.quasi))
     nothing_known: Bandwidths = (WHOLE_BANDWIDTH,) * len(cells.quasi)
     alone: Bandwidths = tuple(
-        max(scores.options[axis], key=lambda b, axis=axis: scores.measure(_exchange(nothing_known, axis, b)))  # type: ignore[misc]
+        _choose_best(scores, [_exchange(nothing_known, axis, option) for option in reversed(scores.options[axis])])[
+            axis
+        ]
         for axis in columns
     )
     uniform = [tuple(scores.match_grid(axis, b) for axis in columns) for b in UNIFORM_STARTS]
-    best = _climb(scores, max([nothing_known, alone, *uniform], key=scores.measure))
+    best = _climb(scores, _choose_best(scores, [nothing_known, alone, *uniform]))
     names = [domain.name for domain in cells.quasi]
     return BandwidthChoice(dict(zip(names, best, strict=True)), scores.measure(best), scores.measure(nothing_known))
 
@@ -150,10 +154,15 @@ class HeldOutScores:
         )
         _require_affordable(priors)
         sums = priors.sum_weights()
-        shares = np.bincount(entry_values, weights=counts, minlength=size) / counts.sum()
-        others = np.maximum(sums[entry_points, entry_values] - 1, 0) + shares[entry_values]
-        beliefs = others / sums.sum(axis=1)[entry_points]
-        return float(counts @ np.log2(beliefs) / counts.sum())
+        totals = np.bincount(entry_values, weights=counts, minlength=size)
+        is_shared = totals[entry_values] > 1  # the only person with a value is predicted by nobody
+        if not is_shared.any():
+            return 0.0
+        counts = counts[is_shared]
+        point = entry_points[is_shared]
+        value = entry_values[is_shared]
+        others = np.maximum(sums[point, value] - 1, 0) + (totals[value] - 1) / (totals.sum() - 1)
+        return float(counts @ np.log2(others / sums.sum(axis=1)[point]) / counts.sum())
 
     def _list_options(self, domain: Domain, axis: int) -> dict[Bandwidth, KernelWeights]:
         occurring = np.unique(self.cells.codes[:, axis])
@@ -195,8 +204,18 @@ def _find_gain(scores: HeldOutScores, bandwidths: Bandwidths, axis: int, reach: 
     options = list(scores.options[axis])
     position = options.index(bandwidths[axis])
     near_options = options[max(position - reach, 0) : position + reach + 1]
-    best = max((_exchange(bandwidths, axis, option) for option in near_options), key=scores.measure)
-    return best if scores.measure(best) > scores.measure(bandwidths) + MIN_GAIN_BITS else None
+    trials = [_exchange(bandwidths, axis, option) for option in reversed(near_options)]
+    best = _choose_best(scores, [bandwidths, *trials])
+    return None if best == bandwidths else best
+
+
+def _choose_best(scores: HeldOutScores, trials: Sequence[Bandwidths]) -> Bandwidths:
+    """Choose the first of the trials that no later one exceeds by enough."""
+    best = trials[0]
+    for trial in trials[1:]:
+        if scores.measure(trial) > scores.measure(best) + MIN_GAIN_BITS:
+            best = trial
+    return best
 
 
 def _exchange(bandwidths: Bandwidths, axis: int, bandwidth: Bandwidth) -> Bandwidths:
