@@ -127,7 +127,7 @@ def publish(
             warn(sentence)
         progress(ProgressEvent("writing", end))
         with stage_folder(target, ledger_folder) as staged:
-            settled = job.at(promises=plan.promises)
+            settled = plan.settled_job
             fields = {**make_manifest_fields(settled, rng, plan.cells, plan.chosen_parameters), **plan.manifest_fields}
             with translate_disk_errors(target), stamp.guard_passthrough(table.columns):
                 witness = plan.write(staged, fields)

@@ -29,7 +29,6 @@ from reticent.labels.label_loss import ReleaseLoss
 from reticent.ledger.fingerprint import CountedRows
 from reticent.ledger.identifiers import MAX_COLLECTED_ROWS, MAX_HELD_ROWS, collect_identifiers
 from reticent.methods.recipe_planning import settle_promises, warn_of_lone_people
-from reticent.models.promise import Promises
 from reticent.planning import plan_recipe
 from reticent.progress import ProgressCallback, ProgressEvent
 from reticent.randomness import Random
@@ -70,8 +69,8 @@ class TablePlan(Protocol):
         """The cells as they are published."""
 
     @property
-    def promises(self) -> Promises:
-        """The promises as the manifest records them, with what the table chose."""
+    def settled_job(self) -> Job:
+        """The job with its promises as the manifest records them: what they leave to the table is chosen."""
 
     @property
     def manifest_fields(self) -> dict[str, Any]:
@@ -163,8 +162,9 @@ class WholePlan:
         return self.table.counted.cells
 
     @property
-    def promises(self) -> Promises:
-        return settle_promises(self.table.job.promises, self.planned_cells)
+    def settled_job(self) -> Job:
+        job = self.table.job
+        return job.at(promises=settle_promises(job.promises, self.planned_cells))
 
     @cached_property
     def manifest_fields(self) -> dict[str, Any]:

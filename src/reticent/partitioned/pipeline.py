@@ -31,7 +31,7 @@ from reticent.methods import regions as methods_regions
 from reticent.methods.base import bind_reachable_promises
 from reticent.methods.recipe_planning import describe_lone_people, select_method_promises
 from reticent.methods.regions import RegionTree, find_fine_nodes
-from reticent.models.promise import Promises, resolve_totals
+from reticent.models.promise import resolve_totals
 from reticent.partitioned import cell_encoding as counting
 from reticent.partitioned import region_planning
 from reticent.partitioned import writing as writers
@@ -182,9 +182,9 @@ class PartitionedPlan:
         return self.table.engine.map(region_planning.number_labels, arguments)
 
     @property
-    def promises(self) -> Promises:
-        """The job's own: promises whose parameters the table chooses are planned on all rows together."""
-        return self.table.job.promises
+    def settled_job(self) -> Job:
+        """The job as it is: promises whose parameters the table chooses are planned on all rows together."""
+        return self.table.job
 
     @property
     def manifest_fields(self) -> dict[str, Any]:
