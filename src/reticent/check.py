@@ -190,7 +190,7 @@ def check(
     job = load_populations(job, counted.columns, counted.cells)
     columns = counted.columns
     cells = combine_sensitive(counted.cells) if job.jointly else counted.cells
-    job = job.at(promises=settle_promises(job.promises, cells))
+    job = job.at(promises=_settle_within(None if budget is None else clock.remaining(), job.promises, cells))
     progress(ProgressEvent(f"planning by {job.method.name}", OWN_PLAN_FRACTION / 2))
     own, recipe = plan_own_method(job, cells, columns, _allot_own_seconds(clock, began, budget), progress, seed)
     summaries = {job.method.name: own}
@@ -347,6 +347,18 @@ def _read_within(budget: float, read_table: Callable[[], Any]) -> Any:
         raise RequestError(
             f"The source was not read within {budget:,.0f} CPU s: nothing is known of it.",
             attempt="a greater --budget (budget=...), or a part of the source.",
+        ) from None
+
+
+def _settle_within(seconds: float | None, promises: Promises, cells: Cells) -> Promises:
+    """Return the promises with what they leave to the table to choose, within so many CPU seconds."""
+    settle = partial(settle_promises, promises, cells)
+    try:
+        return settle() if seconds is None else run_within(max(seconds, MIN_CPU_SECONDS), settle)
+    except TimeLimitReached:
+        raise RequestError(
+            'No bandwidth was chosen within the budget (bandwidth = "auto").',
+            attempt="a greater --budget (budget=...), or numbers for the bandwidth.",
         ) from None
 
 
