@@ -39,6 +39,7 @@ from reticent.methods.base import Method
 from reticent.methods.distribution.method import Distribution
 from reticent.methods.recipe_planning import (
     count_lone_people,
+    knows_priors,
     select_method_promises,
     settle_promises,
     warn_of_lone_people,
@@ -577,7 +578,8 @@ def _summarize_plan(candidate: Candidate, planned: PlannedCells) -> PlanSummary:
     assert candidate.job is not None
     _, writer = planned
     figures = writer.summarize_plan(getattr(candidate.job.method, "weights", None))
-    alone = count_lone_people(writer.recipe) if writer.generalizes else None
+    counts_alone = writer.generalizes or knows_priors(candidate.job.promises)
+    alone = count_lone_people(writer.recipe) if counts_alone else None
     within_limit = is_within_limit(candidate.job, figures.get("ail"))
     withheld = writer.recipe.all_withheld
     return PlanSummary(candidate.method, True, withheld=withheld, alone=alone, within_limit=within_limit, **figures)

@@ -28,7 +28,7 @@ from reticent.job_table import load_populations, read_and_count
 from reticent.labels.label_loss import ReleaseLoss
 from reticent.ledger.fingerprint import CountedRows
 from reticent.ledger.identifiers import MAX_COLLECTED_ROWS, MAX_HELD_ROWS, collect_identifiers
-from reticent.methods.recipe_planning import settle_promises, warn_of_lone_people
+from reticent.methods.recipe_planning import knows_priors, settle_promises, warn_of_lone_people
 from reticent.planning import plan_recipe
 from reticent.progress import ProgressCallback, ProgressEvent
 from reticent.randomness import Random
@@ -175,7 +175,7 @@ class WholePlan:
         return self.writer.recipe.chosen
 
     def describe_lone_people(self) -> list[str]:
-        if not self.writer.generalizes:
+        if not self.writer.generalizes and not knows_priors(self.job.promises):
             return []
         return warn_of_lone_people(self.job.promises, self.writer.recipe, self.planned_cells)
 

@@ -222,3 +222,14 @@ def test_the_attack_takes_it_from_the_command_line(tmp_path, capsys):
     assert set(json.loads(capsys.readouterr().out)["bandwidth"]) == {"age", "sex", "shoe"}
     with pytest.raises(RequestError):
         rt.attack(tmp_path / "r", PEOPLE, "background", bandwidth={"age": "auto"}, t="0.2")
+
+
+def test_a_bucketized_release_warns_of_people_who_are_alone_and_of_beliefs_that_were_certain():
+    frame = pl.DataFrame({"a": range(8), "s": ["x", "y"] * 4})
+    columns = {"a": rt.quasi(), "s": rt.sensitive()}
+    job = rt.Job(columns=columns, promises=[rt.BTPrivacy(0, "0.2")], method=rt.Anatomy())
+    warned = []
+    rt.publish(job, frame=frame, seed=1, warn=warned.append)
+    assert "8 people stand alone" in warned[0] and "knew the value of 8" in warned[1]
+    checked = rt.check(job, frame=frame, methods=["anatomy"])
+    assert any("8 people stand alone" in sentence for sentence in checked.warnings)

@@ -71,7 +71,10 @@ _BANDWIDTH_FIELD = Field(
     refusal='bandwidth must be a number from 0 on, "whole", or a table of such for each quasi-identifier.',
     attempt='bandwidth = 0.3, or { default = 0.3, age = 0.2 }; "whole" for who knows nothing of a column.',
 )
-BANDWIDTH_CHOICES = (*(Fraction(n, 20) for n in (0, 1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 30)), "whole")
+BANDWIDTH_CHOICES: tuple[Fraction | str, ...] = (
+    *(Fraction(n, 20) for n in (0, 1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 30)),
+    "whole",
+)
 """The bandwidths from which `bandwidth = "auto"` chooses for each column, from the most knowledge to none."""
 _CHOOSABLE_BANDWIDTH_FIELD = replace(
     _BANDWIDTH_FIELD,

@@ -124,6 +124,11 @@ def warn_of_lone_people(promises: Iterable[Any], recipe: Recipe, cells: Cells) -
     return found
 
 
+def knows_priors(promises: Iterable[Any]) -> bool:
+    """Tell whether a promise is about prior beliefs: then a group of one row may keep it, in a release without labels too."""
+    return any(hasattr(promise, "count_certain_priors") for promise in promises)
+
+
 def relabel_recipe(promises: Promises, cells: Cells, recipe: Recipe) -> Recipe:
     """Return the recipe with labels that keep the promises; `cells` are what was planned on.
 
