@@ -17,7 +17,6 @@ Row = dict[str, Any]
 THRESHOLDS = ("0.1", "0.2", "0.3")
 K = 4
 QUESTION_ROWS = 2_000
-CHOICE_ROWS = 5_000
 
 
 def summarize(fixed: Row, runs: Iterable[Row]) -> Row:
@@ -31,7 +30,7 @@ def summarize(fixed: Row, runs: Iterable[Row]) -> Row:
 
 
 def figure_inference() -> Iterator[Row]:
-    """the worst risk by exact inference where t is promised by omega or by balanced inference, b = 0.3, k = 4, 10,000 rows"""
+    """the worst risk by exact inference where t is promised by omega or by balanced inference, b = 0.3, k = 4, 5,000 rows"""
     for name in READERS:
         for inference in ("omega", "balanced"):
             for t in THRESHOLDS:
@@ -69,7 +68,7 @@ def figure_auto() -> Iterator[Row]:
 
 
 def _measure_chosen(name: str, seed: int, promise: rt.BTPrivacy) -> Row:
-    cells = count_cells(name, seed, CHOICE_ROWS)
+    cells = count_cells(name, seed)
     try:
         planned = rt.plan(_make_plan_job(name, promise), cells=cells, seed=1)
     except PromiseUnreachable:

@@ -12,7 +12,7 @@ import reticent as rt
 from studies.background import tables as paper_tables
 from studies.beta_likeness.tables import REAL
 
-ROWS = 10_000
+ROWS = 5_000
 SEEDS = (1, 2, 3, 4, 5)
 Table = tuple[pl.DataFrame, dict[str, Any]]
 
