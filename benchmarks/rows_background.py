@@ -26,7 +26,7 @@ else:
     frame, sensitive = pl.read_parquet(path), "salary_class"
 columns = {name: rt.quasi(hierarchy=trees[name]) if name in trees else rt.quasi() for name in quasi}
 columns |= {sensitive: rt.sensitive(hierarchy=trees.get(sensitive))}
-promise = rt.BTPrivacy(bandwidth, 0.2)
+promise = rt.BTPrivacy(bandwidth, 0.2, posterior="omega")
 job = rt.Job(columns=columns, promises=[rt.KAnonymity(4), promise], release=rt.Output(undeclared="drop"),
              method=rt.Mondrian(cuts=cuts, labels="sets"))
 cells = rt.count(job, frame=frame)

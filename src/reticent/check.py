@@ -39,7 +39,9 @@ from reticent.methods.base import Method
 from reticent.methods.distribution.method import Distribution
 from reticent.methods.recipe_planning import (
     count_lone_people,
+    knows_priors,
     select_method_promises,
+    settle_promises,
     warn_of_lone_people,
 )
 from reticent.models.promise import Promises
@@ -193,6 +195,7 @@ def check(
     job = load_populations(job, counted.columns, counted.cells)
     columns = counted.columns
     cells = combine_sensitive(counted.cells) if job.jointly else counted.cells
+    job = job.at(promises=_settle_within(None if budget is None else clock.remaining(), job.promises, cells))
     progress(ProgressEvent(f"planning by {job.method.name}", OWN_PLAN_FRACTION / 2))
     own, recipe = plan_own_method(job, cells, columns, _allot_own_seconds(clock, began, budget), progress, seed)
     summaries = {job.method.name: own}
@@ -349,6 +352,18 @@ def _read_within(budget: float, read_table: Callable[[], Any]) -> Any:
         raise RequestError(
             f"The source was not read within {budget:,.0f} CPU s: nothing is known of it.",
             attempt="a greater --budget (budget=...), or a part of the source.",
+        ) from None
+
+
+def _settle_within(seconds: float | None, promises: Promises, cells: Cells) -> Promises:
+    """Return the promises with what they leave to the table to choose, within so many CPU seconds."""
+    settle = partial(settle_promises, promises, cells)
+    try:
+        return settle() if seconds is None else run_within(max(seconds, MIN_CPU_SECONDS), settle)
+    except TimeLimitReached:
+        raise RequestError(
+            'No bandwidth was chosen within the budget (bandwidth = "auto").',
+            attempt="a greater --budget (budget=...), or numbers for the bandwidth.",
         ) from None
 
 
@@ -575,7 +590,8 @@ def _summarize_plan(candidate: Candidate, planned: PlannedCells) -> PlanSummary:
     assert candidate.job is not None
     _, writer = planned
     figures = writer.summarize_plan(getattr(candidate.job.method, "weights", None))
-    alone = count_lone_people(writer.recipe) if writer.generalizes else None
+    counts_alone = writer.generalizes or knows_priors(candidate.job.promises)
+    alone = count_lone_people(writer.recipe) if counts_alone else None
     within_limit = is_within_limit(candidate.job, figures.get("ail"))
     withheld = writer.recipe.all_withheld
     return PlanSummary(candidate.method, True, withheld=withheld, alone=alone, within_limit=within_limit, **figures)

@@ -151,6 +151,7 @@ def render_audit(self: Any) -> str:
         parts.append(render_list(self.source.sentences))
     return render_page(
         title,
+        *(f"<p>{_escape_text(caveat)}</p>" for caveat in self.caveats),
         f"<p>{_escape_text(self.remainder.sentence)}</p>",
         *parts,
         render_list([*self.disagreements, *self.notes, *([] if self.page is None else [self.page.sentence])]),

@@ -40,7 +40,7 @@ from reticent.job_table import load_populations, read_and_count
 from reticent.labels.adversary_view import Boxes, find_covers, list_range_ends
 from reticent.labels.label_loss import ReleaseLoss, read_column_labels
 from reticent.ledger.staging import make_temp_dirs
-from reticent.methods.recipe_planning import Watch, compose_recipe
+from reticent.methods.recipe_planning import Watch, compose_recipe, settle_promises
 from reticent.preconditions import require_promises_supported
 from reticent.progress import ProgressCallback
 from reticent.randomness import Random
@@ -231,6 +231,7 @@ def plan(
         cells = count(job, frame=frame)
     counted = combine_sensitive(cells) if job.jointly else cells
     columns = _resolve_columns(job, counted)
+    job = job.at(promises=settle_promises(job.promises, counted))
     loaded = load_populations(job, columns, counted)
     started = time.process_time()
     planned = plan_recipe(loaded, counted, columns, Random.from_optional_seed(seed), progress=progress, watch=watch)

@@ -127,7 +127,8 @@ def publish(
             warn(sentence)
         progress(ProgressEvent("writing", end))
         with stage_folder(target, ledger_folder) as staged:
-            fields = {**make_manifest_fields(job, rng, plan.cells, plan.chosen_parameters), **plan.manifest_fields}
+            settled = plan.settled_job
+            fields = {**make_manifest_fields(settled, rng, plan.cells, plan.chosen_parameters), **plan.manifest_fields}
             with translate_disk_errors(target), stamp.guard_passthrough(table.columns):
                 witness = plan.write(staged, fields)
             progress(ProgressEvent("auditing", (1 + end) / 2))
@@ -145,7 +146,7 @@ def publish(
                     *recovered,
                     *(() if new_people is None else new_people.notices),
                     *table.notices,
-                    *collect_notices(job, plan.cells),
+                    *collect_notices(settled, plan.cells),
                     *lone_people,
                     *plan.describe_wider_labels(audit.utility),
                 ),
@@ -205,7 +206,7 @@ def require_passed(audit: Audit, job: Job) -> Audit:
 
 
 def make_manifest_fields(job: Job, rng: Random, cells: Cells, chosen: Mapping[str, Any]) -> dict[str, Any]:
-    """Make the manifest fields that repeat the job; they are the same for all release kinds.
+    """Make the manifest fields that repeat the job, whose promises are settled; they are the same for all release kinds.
 
     `chosen` are the parameters that the method chose while planning.
     """

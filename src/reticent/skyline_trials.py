@@ -4,6 +4,9 @@ A skyline whose t is what the planned groups leave anyhow asks for nothing.  So 
 at every bandwidth of `BANDWIDTH_GRID`, by the job's own method, beside the job's other promises; its loss is that of
 the plan.  A trial `binds` where the plan without that promise leaves more than t at some bandwidth of the grid.
 
+Beside it stands the adversary whom `bandwidth = "auto"` chooses, who predicts the sensitive column best: the risk that the
+job's groups leave with them, and what it costs to hold the job's t against them.
+
 What is proposed is the job's own t (the least of a skyline's) if it is reachable and binds; else the next greater t of
 the trials that is and does, else the greatest that does.
 """
@@ -19,6 +22,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from reticent.data.cells import Cells
+from reticent.errors import JobError
 from reticent.evaluation import BudgetClock, run_within_budget
 from reticent.job.job import Job
 from reticent.loss_explanation import format_promise_toml
@@ -38,6 +42,8 @@ TRIAL_THRESHOLDS = tuple(map(Fraction, ("0.2", "0.3", "0.1", "0.5", "0.05")))
 """Each t that is tried beside the job's own, in the order of trial."""
 SMALL_RISK = Fraction(1, 20)
 """If the plan without the promise leaves less than this, shares of what it leaves are tried too."""
+SHARED_OPTIONS = ("smoothing", "posterior", "kernel", "base", "distances", "column")
+"""Options that (B,t)-privacy and its skyline share, beside bandwidth and t."""
 SHARES_OF_SMALL_RISK = (Fraction(3, 4), Fraction(1, 2), Fraction(1, 4))
 T = TypeVar("T")
 
@@ -112,9 +118,8 @@ def has_background_promise(promises: Promises) -> bool:
 
 def make_grid_skyline(promise: BTPrivacy | Skyline, t: Fraction) -> Skyline:
     """Make the skyline that holds one t at every bandwidth of the grid, otherwise as the promise."""
-    names = ("smoothing", "posterior", "kernel", "base", "distances", "column")
     points = [{"bandwidth": bandwidth, "t": t} for bandwidth in BANDWIDTH_GRID]
-    return Skyline(points=points, **{name: getattr(promise, name) for name in names})
+    return Skyline(points=points, **{name: getattr(promise, name) for name in SHARED_OPTIONS})
 
 
 def choose_trial(trials: Sequence[SkylineTrial], own_t: Fraction) -> SkylineTrial | None:
@@ -143,6 +148,7 @@ def _propose_skyline(
     for t in _list_thresholds(own_t, risks_without):
         summary, _ = plan(Promises((*rest, make_grid_skyline(promise, t))), clock)
         trials.append(_summarize_trial(t, summary, risks_without))
+    predictor = _try_best_predictor(promise, own_t, rest, cells, planned_groups, plan, clock)
     chosen = choose_trial(trials, own_t)
     chosen_skyline = None if chosen is None else make_grid_skyline(promise, chosen.t)
     return {
@@ -154,10 +160,43 @@ def _propose_skyline(
         "grid": _list_grid(risks, risks_without),
         "own_t": float(own_t),
         "trials": [trial.to_dict() for trial in sorted(trials, key=lambda trial: trial.t)],
+        "predictor": predictor,
         "t": None if chosen is None else float(chosen.t),
         "points": [] if chosen_skyline is None else _list_points(chosen_skyline),
         "paste": "" if chosen_skyline is None else _format_skyline_toml(chosen_skyline),
         "why": _explain_choice(trials, chosen, own_t, promise),
+    }
+
+
+def _try_best_predictor(
+    promise: BTPrivacy | Skyline,
+    t: Fraction,
+    rest: tuple[Promise, ...],
+    cells: Cells,
+    planned_groups: CandidateGroups,
+    plan: PlanPromises,
+    clock: BudgetClock,
+) -> dict[str, Any]:
+    """Try the adversary who predicts the sensitive column best: the risk of the planned groups, and the plan that holds t."""
+    asked = BTPrivacy("auto", t, **{name: getattr(promise, name) for name in SHARED_OPTIONS})
+    try:
+        settled = _run_or_none(clock, partial(asked.settle, cells))
+    except JobError as refusal:
+        return {"bandwidth": None, "why": str(refusal)}
+    if settled is None:
+        return {"bandwidth": None, "why": "There was no time to choose bandwidths."}
+    choice = asked.choose_bandwidths(cells)
+    risks = _run_or_none(clock, partial(compute_worst_risks, settled, cells, planned_groups))
+    summary, _ = plan(Promises((*rest, settled)), clock)
+    trial = _summarize_trial(t, summary, None)
+    return {
+        "bandwidth": to_json_bandwidth(settled.bandwidth),
+        "bits": choice.bits,
+        "bits_without": choice.bits_without,
+        "risk": None if risks is None else risks[0],
+        **{name: value for name, value in trial.to_dict().items() if name != "binds"},
+        "is_own": isinstance(promise, BTPrivacy) and promise.bandwidth == settled.bandwidth,
+        "paste": format_promise_toml(asked),
     }
 
 

@@ -28,7 +28,7 @@ from reticent.job_table import load_populations, read_and_count
 from reticent.labels.label_loss import ReleaseLoss
 from reticent.ledger.fingerprint import CountedRows
 from reticent.ledger.identifiers import MAX_COLLECTED_ROWS, MAX_HELD_ROWS, collect_identifiers
-from reticent.methods.recipe_planning import warn_of_lone_people
+from reticent.methods.recipe_planning import knows_priors, settle_promises, warn_of_lone_people
 from reticent.planning import plan_recipe
 from reticent.progress import ProgressCallback, ProgressEvent
 from reticent.randomness import Random
@@ -67,6 +67,10 @@ class TablePlan(Protocol):
     @property
     def cells(self) -> Cells:
         """The cells as they are published."""
+
+    @property
+    def settled_job(self) -> Job:
+        """The job with its promises as the manifest records them: what they leave to the table is chosen."""
 
     @property
     def manifest_fields(self) -> dict[str, Any]:
@@ -135,6 +139,7 @@ class WholeTable:
         job = load_populations(self.job, counted.columns, counted.cells)
         progress(ProgressEvent("planning", 0))
         planned_cells = combine_sensitive(counted.cells) if job.jointly else counted.cells
+        job = job.at(promises=settle_promises(job.promises, planned_cells))
         planned = plan_recipe(job, planned_cells, counted.columns, rng, published=counted.cells, progress=progress)
         return WholePlan(self, job, rng, planned_cells, planned.writer)
 
@@ -156,6 +161,11 @@ class WholePlan:
     def cells(self) -> Cells:
         return self.table.counted.cells
 
+    @property
+    def settled_job(self) -> Job:
+        job = self.table.job
+        return job.at(promises=settle_promises(job.promises, self.planned_cells))
+
     @cached_property
     def manifest_fields(self) -> dict[str, Any]:
         return self.writer.fields(self.table.counted.passthrough_types)
@@ -165,7 +175,7 @@ class WholePlan:
         return self.writer.recipe.chosen
 
     def describe_lone_people(self) -> list[str]:
-        if not self.writer.generalizes:
+        if not self.writer.generalizes and not knows_priors(self.job.promises):
             return []
         return warn_of_lone_people(self.job.promises, self.writer.recipe, self.planned_cells)
 

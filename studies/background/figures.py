@@ -194,7 +194,7 @@ def other_methods() -> Iterator[Row]:
         "mondrian, l = 4": ([rt.ProbabilisticLDiversity(4)], rt.Mondrian()),
         "mosaic, l = 4": ([rt.ProbabilisticLDiversity(4)], rt.Mosaic(effort="quick")),
         "anatomy, l = 4": ([rt.ProbabilisticLDiversity(4)], rt.Anatomy()),
-        "mondrian, (.3, .2)": ([rt.BTPrivacy("0.3", "0.2")], rt.Mondrian()),
+        "mondrian, (.3, .2)": ([rt.BTPrivacy("0.3", "0.2", posterior="omega")], rt.Mondrian()),
     }
     for name, (promises, method) in made.items():
         release = rt.publish(job(promises, method), frame=people(), seed=1)

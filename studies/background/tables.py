@@ -63,7 +63,7 @@ def promise(name: str, para: int, b: Any = None) -> Any:
         return rt.ProbabilisticLDiversity(l)
     if name == "t-closeness":
         return rt.TCloseness(str(t), distance="hierarchical")
-    return rt.BTPrivacy(own if b is None else b, str(t), smoothing=SMOOTHING)
+    return rt.BTPrivacy(own if b is None else b, str(t), smoothing=SMOOTHING, posterior="omega")
 
 
 @cache

@@ -45,7 +45,7 @@ def test_asked_at_the_promised_bandwidth_and_t_it_finds_nobody(release, people):
     assert found["worst_risk"] <= 0.05
     assert found["t"] == 0.05
     assert found["bandwidth"] == {"age": 0.05, "gender": 0.0}
-    assert found["posterior"] == "omega"
+    assert found["posterior"] == "balanced"
     assert found["membership"] == "known"
     assert sum(found["histogram"]["people"]) == 800
     assert list(found)[:8] == ["attack", "targets", "success", "low", "high", "baseline", "worst_posterior", "promised"]
@@ -278,3 +278,81 @@ def test_planner_audit_and_attack_agree_on_every_type_of_column(name):
         assert found.kept
         assert learned["vulnerable"] == 0
         assert learned["worst_risk"] == pytest.approx(found.promises[0].achieved["t"], abs=1e-12)
+
+
+SMALL = pl.DataFrame({"a": [0, 0, 0, 1, 1, 1, 1], "s": ["x", "x", "y", "y", "z", "z", "x"]})
+
+
+def small_release(**sensitive):
+    columns = {"a": rt.quasi(), "s": rt.sensitive(**sensitive)}
+    return rt.publish(rt.Job(columns=columns, promises=[rt.KAnonymity(3)]), frame=SMALL, seed=1)
+
+
+def small_beliefs():
+    """(prior, posterior) of both groups for who knows the overall distribution: the group's histogram, by Omega."""
+    whole = {value: Fraction(n, 7) for value, n in (("x", 3), ("y", 2), ("z", 2))}
+    first = {"x": Fraction(2, 3), "y": Fraction(1, 3), "z": Fraction(0)}
+    second = {value: Fraction(n, 4) for value, n in (("x", 1), ("y", 1), ("z", 2))}
+    return whole, (first, second)
+
+
+def test_kl_is_infinite_where_a_group_rules_out_what_was_believed_and_json_and_text_say_so(tmp_path, capsys):
+    release = small_release()
+    found = rt.attack(release, SMALL, "background", bandwidth="whole", t="0.2", divergence="kl").to_dict()
+    assert found["divergence"] == "kl"
+    assert found["worst_risk"] is None and found["infinite"] == 3 and found["vulnerable"] == 3
+    whole, (_, second) = small_beliefs()
+    assert oracle.kl(whole, second) < 0.2 < found["histogram"]["edges"][-1]
+    assert json.loads(json.dumps(found, allow_nan=False))["worst_risk"] is None
+    release.save(tmp_path / "r")
+    SMALL.write_csv(tmp_path / "s.csv")
+    command = ["attack", str(tmp_path / "r"), "--source", str(tmp_path / "s.csv"), "--as", "background"]
+    assert main([*command, "--bandwidth", "whole", "--t", "0.2", "--divergence", "kl"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "the worst without bound" in said and "The divergence is infinite for 3 of them" in said
+
+
+def test_emd_moves_beliefs_over_the_hierarchy_the_order_or_equal_distances():
+    whole, groups = small_beliefs()
+    equal = max(sum(abs(whole[v] - after[v]) for v in "xyz") / 2 for after in groups)
+    ordered = max(
+        (abs(whole["x"] - after["x"]) + abs(whole["x"] + whole["y"] - after["x"] - after["y"])) / 2 for after in groups
+    )
+    tree = [["x", "n", "*"], ["y", "n", "*"], ["z", "m", "*"]]
+    options = {"bandwidth": "whole", "t": "0.2", "divergence": "emd"}
+    for sensitive, expected in (({}, equal), ({"order": ["x", "y", "z"]}, ordered)):
+        found = rt.attack(small_release(**sensitive), SMALL, "background", **options).to_dict()
+        assert found["worst_risk"] == pytest.approx(float(expected)) and found["infinite"] == 0
+    under_n = [after["x"] + after["y"] - whole["x"] - whole["y"] for after in groups]
+    within = []
+    for after in groups:
+        gained = sum(max(after[v] - whole[v], 0) for v in "xy")
+        lost = sum(max(whole[v] - after[v], 0) for v in "xy")
+        within.append(min(gained, lost))
+    hierarchical = max(abs(moved) + Fraction(1, 2) * inner for moved, inner in zip(under_n, within, strict=True))
+    found = rt.attack(small_release(hierarchy=tree), SMALL, "background", **options).to_dict()
+    assert found["worst_risk"] == pytest.approx(float(hierarchical))
+
+
+def test_an_unknown_divergence_is_refused(release, people):
+    for bad in ("hellinger", 3, None, ["js"]):
+        with pytest.raises(RequestError, match="divergence"):
+            rt.attack(release, people, "background", divergence=bad)
+
+
+def test_the_headline_says_where_exact_inference_exceeds_t(capsys, tmp_path):
+    rows = [("a", "x"), ("a", "x"), ("a", "y"), ("b", "y"), ("b", "y"), ("b", "z"), ("c", "z"), ("c", "x"), ("c", "z")]
+    frame = pl.DataFrame({"q": [q for q, _ in rows], "s": [s for _, s in rows]})
+    job = rt.Job(columns={"q": rt.quasi(), "s": rt.sensitive()}, promises=[rt.KAnonymity(9)])
+    release = rt.publish(job, frame=frame, to=tmp_path / "r", seed=1)
+    frame.write_csv(tmp_path / "s.csv")
+    achieved = rt.audit(release, source=frame, promises=[rt.BTPrivacy(0, 1)]).promises[1].achieved
+    assert achieved["t"] < achieved["t_exact"]
+    between = Fraction(achieved["t"] + achieved["t_exact"]) / 2
+    audit = rt.audit(release, source=frame, promises=[rt.BTPrivacy(0, between)])
+    assert audit.promises[1].kept is True
+    (caveat,) = audit.caveats
+    assert f"{achieved['t_exact']:.4f}" in caveat and "balanced" in caveat and "100%" in caveat
+    assert str(audit).splitlines()[1] == caveat and audit.to_dict()["caveats"] == [caveat]
+    assert caveat in audit._repr_html_()
+    assert rt.audit(release, source=frame, promises=[rt.BTPrivacy(0, achieved["t_exact"] + 1e-6)]).caveats == ()

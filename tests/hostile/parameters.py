@@ -27,6 +27,8 @@ EVERYWHERE: dict[str, dict[str, list[Any]]] = {
         "bandwidth": [
             -0.5,
             "half",
+            "auto",
+            {"age": "auto"},
             {},
             {"age": -1},
             {"nobody": 0.3},
@@ -38,6 +40,7 @@ EVERYWHERE: dict[str, dict[str, list[Any]]] = {
         "smoothing": [-1, "none"],
         "kernel": ["box", 3],
         "posterior": ["exact", "guessed"],
+        "bandwidth_by": ["me", 3, ["held-out"]],
         "base": [0, 1e300, 3],
         "distances": [
             {"nobody": {"values": ["a"], "rows": [[0]]}},

@@ -217,7 +217,7 @@ def test_many_people_with_few_priors_are_inferred_exactly():
 
 
 @pytest.mark.parametrize(
-    "method", [rt.Burel(), rt.Sabre(), rt.Anatomy(), rt.BetaPerturbation(), rt.Mosaic(), rt.Mondrian(labels="nodes")]
+    "method", [rt.Burel(), rt.Sabre(), rt.BetaPerturbation(), rt.Mosaic(), rt.Mondrian(labels="nodes")]
 )
 def test_methods_that_cannot_keep_it_say_so_before_data_is_read(method):
     job = rt.Job(

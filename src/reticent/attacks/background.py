@@ -2,7 +2,9 @@
 
 The adversary has prior beliefs about everybody (section II-D): by kernel estimation at a bandwidth, uniform (the
 ignorant one), or listed in a file; knows the quasi-identifiers of all and so who is in which group; and infers.  The
-risk of a person is how far the belief about them moved.  Where labels overlap, a person is spread over the boxes that
+risk of a person is how far the belief about them moved: by the divergence of the promise ("js"), or by those that the
+paper compares it with in section IV-B, "kl" (in bits; infinite where the release rules out a value that was believed
+possible) and "emd" (over the steward's hierarchy of sensitive values, their order, or equal distances).  Where labels overlap, a person is spread over the boxes that
 cover them, in proportion to their density.
 
 A file of beliefs has the quasi-identifiers, the sensitive column and `belief`.  "Tom does not have cancer" is one row
@@ -12,7 +14,7 @@ elsewhere a prior is undefined, not 0 (errata 3.9).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -22,9 +24,9 @@ import polars as pl
 
 from reticent.attacks.scoring import AttackOutcome, score_guesses
 from reticent.attacks.target import AttackTarget
-from reticent.data.domain import Domain
+from reticent.data.domain import Domain, TreeDomain
 from reticent.data.source import Source, collect_frame, scan_source
-from reticent.errors import RequestError, pluralize, quote_list
+from reticent.errors import RequestError, pluralize, quote_list, shorten_text
 from reticent.labels.adversary_view import Boxes
 from reticent.limits import is_moderate_number
 from reticent.models.background_knowledge import bt_privacy
@@ -34,18 +36,23 @@ from reticent.models.background_knowledge.adversary import (
     BackgroundKnowledge,
     bound_rounding_units,
 )
+from reticent.models.background_knowledge.bandwidth_choice import choose_bandwidths
+from reticent.models.background_knowledge.distances import is_ordered
 from reticent.models.background_knowledge.posteriors import (
     POSTERIOR_ROUNDS,
     compute_exact_posteriors,
     compute_js_divergence,
+    compute_kl_divergence,
     compute_scaled_posteriors,
     smooth_beliefs,
 )
 from reticent.models.promise import exclude_value, list_excluded_values
+from reticent.models.t_closeness import make_emd_function
 
 BELIEF_COLUMN = "belief"
 MAX_BOXES_PER_PERSON = 16  # boxes a person may belong to
 RISK_BINS = 20
+DIVERGENCES = ("js", "kl", "emd")
 LN2 = 0.6931471805599453
 
 
@@ -95,27 +102,45 @@ def attack_by_background_knowledge(
     prior: Any = "kernel",
     kernel: str | None = None,
     distances: Any = None,
+    divergence: str = "js",
 ) -> BackgroundOutcome:
     """Attack as the adversaries of the options, or as those that the release's promises are about."""
     promised = next((p.parameters for p in target.promises if p.name in ("bt-privacy", "skyline")), {})
-    points = _list_adversary_points(promised, bandwidth, t, prior)
+    adversary_points = _list_adversary_points(promised, bandwidth, t, prior)
     knowledge_options = {"smoothing": smoothing, "kernel": kernel, "posterior": posterior, "distances": distances}
     settings = {"smoothing": 0, "kernel": "epanechnikov", "posterior": "omega", "distances": None, "base": 2}
     settings |= {name: promised[name] for name in settings if name in promised}
     settings |= {name: value for name, value in knowledge_options.items() if value is not None}
     inference = bt_privacy.parse_inference(settings["posterior"])
+    measure = parse_divergence(divergence)
+    kernel_name = bt_privacy.parse_kernel(settings["kernel"])
+    width_over_values = bt_privacy.parse_smoothing(settings["smoothing"])
+    matrices = bt_privacy.parse_distance_matrices(settings["distances"]) or {}
+    points = [(_choose_bandwidth(target, width, kernel_name, matrices), limit) for width, limit in adversary_points]
     entries = _list_entries(target)
     views = []
     for width, limit in points:
-        knowledge = BackgroundKnowledge(
-            width,
-            bt_privacy.parse_kernel(settings["kernel"]),
-            bt_privacy.parse_smoothing(settings["smoothing"]),
-            bt_privacy.parse_distance_matrices(settings["distances"]) or {},
+        knowledge = BackgroundKnowledge(width, kernel_name, width_over_values, matrices)
+        scale = 1.0 if str(settings["base"]) == "2" or measure == "emd" else LN2
+        views.append(_attack_as_adversary(target, entries, knowledge, inference, prior, measure, float(limit), scale))
+    return _make_background_outcome(target, points, views, inference, measure, entries)
+
+
+def parse_divergence(value: Any) -> str:
+    """Parse how far a belief moved is measured: "js", "kl" or "emd"."""
+    if value not in DIVERGENCES:
+        raise RequestError(
+            f"Unknown divergence {shorten_text(repr(value), 80)}.",
+            attempt="js (Jensen-Shannon), kl (Kullback-Leibler, which may be infinite) or emd (earth mover's distance).",
         )
-        scale = 1.0 if str(settings["base"]) == "2" else LN2
-        views.append(_attack_as_adversary(target, entries, knowledge, inference, prior, float(limit), scale))
-    return _make_background_outcome(target, points, views, inference, entries)
+    return str(value)
+
+
+def choose_ground_distance(domain: Domain) -> str:
+    """Choose the distance over which the earth mover's distance moves beliefs: the steward's hierarchy, an order, or none."""
+    if isinstance(domain, TreeDomain) and domain.is_from_steward:
+        return "hierarchical"
+    return "ordered" if is_ordered(domain) else "equal"
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,6 +213,26 @@ def _list_adversary_points(
     return [(bt_privacy.parse_bandwidths(p["bandwidth"]), bt_privacy.parse_threshold(p["t"])) for p in adversary_points]
 
 
+def _choose_bandwidth(target: AttackTarget, width: Any, kernel: str, matrices: Mapping[str, Any]) -> Any:
+    """Return the bandwidths themselves: of "auto" those by which the other people predict the sensitive column best."""
+    if width != bt_privacy.AUTO_BANDWIDTH:
+        return width
+    assert target.cells is not None
+    return dict(choose_bandwidths(target.cells, 0, kernel, matrices).bandwidths)
+
+
+def _make_divergence(name: str, adversary: BackgroundAdversary) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+    """Make the function that measures how far beliefs moved, from prior and posterior."""
+    if name == "js":
+        return compute_js_divergence
+    if name == "kl":
+        return compute_kl_divergence
+    domain = adversary.cells.sensitive[adversary.at]
+    totals = exclude_value(adversary.cells.totals(adversary.at), adversary.without)
+    work, unit = make_emd_function(choose_ground_distance(domain), domain, totals)
+    return lambda before, after: work(after - before) / unit
+
+
 def _list_entries(target: AttackTarget) -> GroupEntries:
     point, group, people = target.sight.memberships(target.points, target.people, MAX_BOXES_PER_PERSON)
     order = np.argsort(group, kind="stable")
@@ -201,6 +246,7 @@ def _attack_as_adversary(
     knowledge: BackgroundKnowledge,
     inference: str,
     prior: Any,
+    divergence: str,
     t: float,
     scale: float,
 ) -> AttackedView:
@@ -209,9 +255,8 @@ def _attack_as_adversary(
     knowledge.check(cells, 0)
     worst_view = None
     for excluded_value in list_excluded_values(cells.totals(0), cells.sensitive[0].null_code):
-        view = _attack_view(
-            target, entries, BackgroundAdversary(cells, 0, knowledge, excluded_value), inference, prior, t, scale
-        )
+        adversary = BackgroundAdversary(cells, 0, knowledge, excluded_value)
+        view = _attack_view(target, entries, adversary, inference, prior, divergence, t, scale)
         if worst_view is None:
             worst_view = view
         else:  # who has no value is not looked at; everybody else at their greatest risk
@@ -232,19 +277,27 @@ def _make_background_outcome(
     points: list[tuple[Any, Fraction]],
     views: list[AttackedView],
     inference: str,
+    divergence: str,
     entries: GroupEntries,
 ) -> BackgroundOutcome:
     worst = max(range(len(views)), key=lambda view_index: views[view_index].risk.max(initial=0.0))
     worst_view = views[worst]
-    histogram, edges = np.histogram(worst_view.risk, RISK_BINS, (0.0, 1.0), weights=worst_view.people)
+    is_finite = np.isfinite(worst_view.risk)
+    most = 1.0 if divergence != "kl" else max(1.0, float(worst_view.risk[is_finite].max(initial=0.0)))
+    histogram, edges = np.histogram(
+        worst_view.risk[is_finite], RISK_BINS, (0.0, most), weights=worst_view.people[is_finite]
+    )
+    worst_risk = max(float(view.risk.max(initial=0.0)) for view in views)
     widths = [bt_privacy.to_json_bandwidth(width) for width, _ in points]
     limits = [float(t) for _, t in points]
     details = {
-        "worst_risk": max(float(view.risk.max(initial=0.0)) for view in views),
+        "worst_risk": worst_risk if np.isfinite(worst_risk) else None,
+        "infinite": max(round(float(view.people[np.isinf(view.risk)].sum())) for view in views),
         "vulnerable": max(round(view.vulnerable) for view in views),
         "t": limits[0] if len(limits) == 1 else limits,
         "bandwidth": widths[0] if len(widths) == 1 else widths,
         "posterior": inference,
+        "divergence": divergence,
         "histogram": {
             "edges": [round(edge, 4) for edge in edges.tolist()],
             "people": np.round(histogram).astype(int).tolist(),
@@ -292,6 +345,7 @@ def _attack_view(
     adversary: BackgroundAdversary,
     inference: str,
     prior: Any,
+    divergence: str,
     t: float,
     scale: float,
 ) -> AttackedView:
@@ -324,10 +378,8 @@ def _attack_view(
         point = np.append(point, uncovered)
         people = np.append(people, adversary.people[uncovered])
         after = np.concatenate([after, before[uncovered]])
-    risk = (
-        compute_js_divergence(smooth_beliefs(before[point], adversary.smooth), smooth_beliefs(after, adversary.smooth))
-        * scale
-    )
+    measure = _make_divergence(divergence, adversary)
+    risk = measure(smooth_beliefs(before[point], adversary.smooth), smooth_beliefs(after, adversary.smooth)) * scale
     size = int(np.diff(offsets).max(initial=0))
     error = (
         bound_rounding_units(adversary.priors.route.terms, size, before.shape[1], rounds, bool(len(adversary.smooth)))

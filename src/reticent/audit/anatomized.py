@@ -33,7 +33,7 @@ from reticent.audit.group_assignment import (
     decide_assignment,
     is_assignment,
 )
-from reticent.audit.groups import make_sensitive_column, number_values, rank_values, take_in_pieces
+from reticent.audit.groups import GroupedRows, make_sensitive_column, number_values, rank_values, take_in_pieces
 from reticent.audit.kind import (
     EXACT_QUASI_NOTE,
     PublishedSourceValues,
@@ -107,6 +107,12 @@ class AnatomizedAuditor:
             times=times,
             notes=(EXACT_QUASI_NOTE,),
             other_tables={"sensitive": sensitive},
+            grouped=GroupedRows(
+                partial(count_distinct_rows, files["quasi"], schemas["quasi"], only=[*quasi, GROUP_COLUMN]),
+                sensitive,
+                GROUP_COLUMN,
+                COUNT_COLUMN,
+            ),
         )
 
     def describe_sensitive_loss(self, rows: int, utility: Mapping[str, Any]) -> str:

@@ -344,6 +344,7 @@ def _collect_evidence(recount: RecomputedRelease, people: np.ndarray | None, con
         sampling=recount.sampling,
         targeted=recount.targeted,
         target_files=read_target_files(context.promises) if recount.targeted is not None else {},
+        grouped=recount.grouped,
     )
 
 

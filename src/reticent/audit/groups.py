@@ -277,12 +277,14 @@ class Judgement:
     """A judge's answer.
 
     `kept` is None where the evidence cannot show it; `why` then states why no file could, and what was checked instead.
+    `caveat` is a sentence for the headline: what the promise, kept as it is worded, leaves a stronger adversary.
     """
 
     achieved: Mapping[str, Any]
     kept: bool | None
     evidence: str = RECOUNTED
     why: str = ""
+    caveat: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -368,6 +370,38 @@ class SourceRows:
         return self._counted[1]
 
 
+class GroupedRows:
+    """Rows whose group is published beside exact quasi-identifiers, and the values that each group lists; read when first needed.
+
+    `rows` has the quasi-identifiers and the group (`group_column`) of each distinct row, `times` how often it occurs;
+    `values` has a row for each group and value with its count (`count_column`).
+    """
+
+    def __init__(
+        self,
+        read: Callable[[], tuple[pl.DataFrame, np.ndarray]],
+        values: pl.DataFrame,
+        group_column: str,
+        count_column: str,
+    ):
+        self._read = read
+        self.values = values
+        self.group_column = group_column
+        self.count_column = count_column
+
+    @cached_property
+    def _rows(self) -> tuple[pl.DataFrame, np.ndarray]:
+        return self._read()
+
+    @property
+    def rows(self) -> pl.DataFrame:
+        return self._rows[0]
+
+    @property
+    def times(self) -> np.ndarray:
+        return self._rows[1]
+
+
 class LabelledRows(Protocol):
     """The published rows, for judges that need the label of each and the groups they form."""
 
@@ -412,6 +446,7 @@ class Evidence:
     sampling: SamplingParameters | None = None
     targeted: TargetedGroups | None = None
     target_files: Mapping[str, Mapping[str, Fraction]] = field(default_factory=dict)  # weights, by the file's name
+    grouped: GroupedRows | None = None  # of a release that publishes values by group
 
     def column(self, name: str | None) -> SensitiveColumn:
         """Return the column of a promise: the one it names, else the only one or the combination of all."""

@@ -29,6 +29,7 @@ import polars as pl
 
 from reticent import catalogue
 from reticent.audit.groups import (
+    GroupedRows,
     NumberedColumn,
     Perturbation,
     PublishedGroups,
@@ -79,6 +80,7 @@ class RecomputedRelease:
     explained: frozenset[str] = frozenset()  # texts of values that the kind publishes whether or not anybody has them
     labelled: bool = False  # whether quasi-identifiers are labels that cover several values
     sampling: SamplingParameters | None = None
+    grouped: GroupedRows | None = None
 
     @cached_property
     def labels(self) -> Mapping[str, NumberedColumn]:

@@ -37,7 +37,7 @@ from reticent.format.data_files import (
     read_batches,
 )
 from reticent.format.data_writer import write_csv
-from reticent.format.manifest import ColumnEntry, Manifest
+from reticent.format.manifest import ColumnEntry, ComponentEntry, Manifest
 from reticent.release.bundle import MANIFEST_FILE
 from reticent.release.kind import find_data_files, list_schemas
 
@@ -60,8 +60,11 @@ def find_noncanonical_files(folder: Path, manifest: Manifest) -> tuple[str, ...]
 def find_disagreements(subject: Subject, job: Any) -> tuple[str, ...]:
     """List how the manifest differs from the job: in promises, method, stages, and in what is declared about columns."""
     disagreements = []
-    wanted = [describe_promise(promise) for promise in job.promises]
-    if [(p.name, _normalize_parameters(p.parameters)) for p in wanted] != [
+    wanted = [
+        _leave_choice_to_table(describe_promise(promise), stated)
+        for promise, stated in zip(job.promises, subject.promises, strict=False)
+    ]
+    if len(wanted) != len(tuple(job.promises)) or [(p.name, _normalize_parameters(p.parameters)) for p in wanted] != [
         (p.name, _normalize_parameters(p.parameters)) for p in subject.promises[: len(wanted)]
     ]:
         disagreements.append("the promises are not those of the job")
@@ -83,6 +86,17 @@ def find_disagreements(subject: Subject, job: Any) -> tuple[str, ...]:
         if column is not None:
             disagreements += _find_column_disagreements(entry, column, subject)
     return tuple(disagreements)
+
+
+def _leave_choice_to_table(wanted: ComponentEntry, stated: ComponentEntry) -> ComponentEntry:
+    """Return a job's promise with the bandwidths that the manifest states, if the job leaves them to the table.
+
+    Whether the table chooses these is for the promise's judge.
+    """
+    chosen = {name: stated.parameters.get(name) for name in ("bandwidth", "bandwidth_by")}
+    if wanted.parameters.get("bandwidth") != "auto" or chosen["bandwidth_by"] is None:
+        return wanted
+    return ComponentEntry(wanted.name, {**wanted.parameters, **chosen})
 
 
 def _list_said(about: Any) -> dict[str, Any]:

@@ -41,6 +41,7 @@ class Verdict:
     kept: bool | None
     evidence: str
     why: str = ""
+    caveat: str = ""  # a sentence for the headline: what a stronger adversary is left with
 
 
 def judge_promise(promise: ComponentEntry, evidence: Evidence) -> Verdict:
@@ -58,7 +59,14 @@ def judge_promise(promise: ComponentEntry, evidence: Evidence) -> Verdict:
     if "column" in catalogue.PROMISES[promise.name].parameters and evidence.sensitive:
         column = evidence.column(column).name
     return Verdict(
-        promise.name, column, parameters, judgement.achieved, judgement.kept, judgement.evidence, judgement.why
+        promise.name,
+        column,
+        parameters,
+        judgement.achieved,
+        judgement.kept,
+        judgement.evidence,
+        judgement.why,
+        judgement.caveat,
     )
 
 
@@ -145,6 +153,11 @@ class Audit:
         return tuple(sentences)
 
     @property
+    def caveats(self) -> tuple[str, ...]:
+        """Sentences that belong to the headline: what promises, kept as they are worded, leave a stronger adversary."""
+        return tuple(f"{_name_promise(verdict)}: {verdict.caveat}." for verdict in self.promises if verdict.caveat)
+
+    @property
     def remainder(self) -> Remainder:
         """What is left of the source: how much of its quasi-identifiers a row keeps, and a sentence."""
         describe = getattr(auditor_for(self.kind), "describe_sensitive_loss", None)
@@ -163,6 +176,7 @@ class Audit:
             "withheld": self.withheld,
             "kept": self.kept,
             "verdict": self.verdict,
+            **({"caveats": list(self.caveats)} if self.caveats else {}),
             "left": self.remainder.to_dict(),
             "promises": [_describe_verdict(verdict) for verdict in self.promises],
             "achieved": self.achieved,
@@ -200,6 +214,7 @@ class Audit:
         lines = [
             *([self.about["title"]] if "title" in self.about else ()),
             f"{self.rows:,} rows in {self.groups:,} groups, {withheld}: {VERDICT_WORDS[self.verdict]}",
+            *self.caveats,
             self.remainder.sentence,
             "",
         ]
@@ -281,6 +296,8 @@ def _describe_verdict(verdict: Verdict) -> dict[str, Any]:
     }
     if verdict.why:
         document["why"] = verdict.why
+    if verdict.caveat:
+        document["caveat"] = verdict.caveat
     return document
 
 

@@ -48,7 +48,7 @@ ATTACK_OPTIONS = {
     "background": {
         "bandwidth": AttackOption(
             "number by column",
-            "how much is known; 0.3, whole, or COLUMN=0.2, which may be repeated, also beside one for all others.",
+            "how much is known; 0.3, whole, auto, or COLUMN=0.2, which may be repeated, also beside one for all others.",
             "--bandwidth",
             "B",
             repeatable=True,
@@ -61,6 +61,9 @@ ATTACK_OPTIONS = {
             "text", "the shape of what the adversary knows: epanechnikov, uniform, triangular or gaussian."
         ),
         "distances": AttackOption("distances", "distances of the values of columns, where ranks do not give them."),
+        "divergence": AttackOption(
+            "text", "how far a belief moved: js, kl (may be infinite) or emd.", "--divergence", "NAME"
+        ),
     },
     "singling-out": {"others": _OTHERS, "seed": _SEED},
     "linkability": {

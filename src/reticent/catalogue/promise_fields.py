@@ -71,6 +71,27 @@ _BANDWIDTH_FIELD = Field(
     refusal='bandwidth must be a number from 0 on, "whole", or a table of such for each quasi-identifier.',
     attempt='bandwidth = 0.3, or { default = 0.3, age = 0.2 }; "whole" for who knows nothing of a column.',
 )
+BANDWIDTH_CHOICES: tuple[Fraction | str, ...] = (
+    *(Fraction(n, 20) for n in (0, 1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 30)),
+    "whole",
+)
+"""The bandwidths from which `bandwidth = "auto"` chooses for each column, from the most knowledge to none."""
+_CHOOSABLE_BANDWIDTH_FIELD = replace(
+    _BANDWIDTH_FIELD,
+    doc=f'{_BANDWIDTH_FIELD.doc}; `"auto"` chooses those by which the other people predict the sensitive column best',
+    alternatives=(*_BANDWIDTH_FIELD.alternatives, Field("choice", choices=("auto",), published=False)),
+    refusal='bandwidth must be a number from 0 on, "whole", "auto", or a table of numbers and "whole" for each '
+    "quasi-identifier.",
+    attempt='bandwidth = 0.3, or { default = 0.3, age = 0.2 }; "whole" for who knows nothing of a column; "auto" for '
+    "who predicts best.",
+)
+_BANDWIDTH_ORIGIN_FIELD = Field(
+    "choice",
+    'who chose the bandwidths: "held-out" if the table did, as by `bandwidth = "auto"`',
+    unset="the steward",
+    choices=("held-out",),
+    attempt='bandwidth = "auto", and no bandwidth_by.',
+)
 _BELIEF_CHANGE_FIELD = Field(
     "number",
     "how far a belief may move",
@@ -92,7 +113,7 @@ _BACKGROUND_KNOWLEDGE_FIELDS: Mapping[str, Field] = {
         refusal="smoothing must not be negative.",
         attempt="0 for none.",
     ),
-    "posterior": Field("choice", "how the adversary infers", default="omega", choices=("omega", "balanced")),
+    "posterior": Field("choice", "how the adversary infers", default="balanced", choices=("omega", "balanced")),
     "kernel": Field(
         "choice",
         "the shape of what the adversary knows",
@@ -433,7 +454,12 @@ PROMISE_FIELDS: Mapping[str, Mapping[str, Field]] = {
         ),
         "column": COLUMN_FIELD,
     },
-    "bt-privacy": {"bandwidth": _BANDWIDTH_FIELD, "t": _BELIEF_CHANGE_FIELD, **_BACKGROUND_KNOWLEDGE_FIELDS},
+    "bt-privacy": {
+        "bandwidth": _CHOOSABLE_BANDWIDTH_FIELD,
+        "t": _BELIEF_CHANGE_FIELD,
+        **_BACKGROUND_KNOWLEDGE_FIELDS,
+        "bandwidth_by": _BANDWIDTH_ORIGIN_FIELD,
+    },
     "skyline": {
         "points": Field(
             "list",

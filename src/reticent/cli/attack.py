@@ -442,9 +442,17 @@ def _describe_background(outcome: Mapping[str, Any]) -> list[str]:
         if outcome["membership"] == "known"
         else " Labels overlap: people are spread over the groups that may hold them."
     )
+    worst = f"by {outcome['worst_risk']:.4f}" if outcome["worst_risk"] is not None else "without bound"
+    measured = "" if outcome["divergence"] == "js" else f", divergence {outcome['divergence']}"
+    infinite = ""
+    if outcome["infinite"]:
+        infinite = (
+            f" The divergence is infinite for {outcome['infinite']:,} of them: the release rules out a value that was believed "
+            "possible, however little."
+        )
     return [
         f"background: {outcome['vulnerable']:,} of {outcome['targets']:,} {name_targets(outcome)} learned of by more than t = {outcome['t']}; the worst "
-        f"by {outcome['worst_risk']:.4f} (bandwidth {outcome['bandwidth']}, inference {outcome['posterior']}).{membership}"
+        f"{worst} (bandwidth {outcome['bandwidth']}, inference {outcome['posterior']}{measured}).{infinite}{membership}"
     ]
 
 

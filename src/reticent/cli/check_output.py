@@ -117,6 +117,7 @@ def format_skyline_trials(advice: Mapping[str, Any]) -> list[str]:
     if risks:
         groups = "the job's own plan" if advice["planned"] else "the table as one group"
         lines += [f"The greatest risk by bandwidth that {groups} leaves: {', '.join(risks)}."]
+    lines += _format_best_predictor(advice)
     if advice["routes"]:
         lines += [f"Priors by {' and '.join(dict.fromkeys(advice['routes']))}."]
     return lines
@@ -188,8 +189,34 @@ def _format_skyline_trial(trial: Mapping[str, Any]) -> str:
         return f"{t}not planned, for want of time"
     if not trial["reachable"]:
         return f"{t}not reachable"
-    figures = f"{t}{trial['ail']:<14.4f}{format_number(trial['groups']):<10}{format_number(trial['withheld'])}"
+    loss = "-" if trial["ail"] is None else f"{trial['ail']:.4f}"
+    figures = f"{t}{loss:<14}{format_number(trial['groups']):<10}{format_number(trial['withheld'])}"
     return figures + ("" if trial["binds"] is not False else "  asks for nothing: no bandwidth is left more without it")
+
+
+def _format_best_predictor(advice: Mapping[str, Any]) -> list[str]:
+    """Format the adversary who predicts the sensitive column best, with the risk that is left and what holding t costs."""
+    predictor = advice["predictor"]
+    if predictor["bandwidth"] is None:
+        return [f'Not tried: bandwidth = "auto". {predictor["why"]}']
+    by_column = ", ".join(f"{column} {width}" for column, width in predictor["bandwidth"].items())
+    lines = [
+        f'The adversary who predicts {advice["column"]!r} best (bandwidth = "auto"): {by_column}. A held-out person costs them '
+        f"{-predictor['bits']:.2f} bits, and {-predictor['bits_without']:.2f} who knows the overall distribution alone.",
+    ]
+    if predictor["risk"] is not None:
+        groups = "The job's own plan" if advice["planned"] else "The table as one group"
+        lines[0] += f" {groups} leaves them a risk of {predictor['risk']:.4f}."
+    held = f"Holding t = {predictor['t']:g} against them"
+    if predictor["reachable"] is None:
+        lines.append(f"{held} was not planned, for want of time.")
+    elif not predictor["reachable"]:
+        lines.append(f"{held} is not reachable.")
+    elif not predictor["is_own"]:
+        loss = "" if predictor["ail"] is None else f" a loss of {predictor['ail']:.4f} in"
+        lines.append(f"{held} costs{loss} {predictor['groups']:,} groups; to paste:")
+        lines += [f"  {line}" for line in predictor["paste"].splitlines()]
+    return lines
 
 
 def format_withholding(costs: Any) -> list[str]:

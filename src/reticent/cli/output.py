@@ -129,6 +129,8 @@ def _say_verdict(report: Mapping[str, Any], lost_promises: str | None) -> None:
         say(title)
     headline = format_headline(report, lost_promises)
     say(f"{report['rows']:,} rows in {report['groups']:,} groups, {withheld}. {headline}")
+    for caveat in report.get("caveats", ()):
+        say(caveat)
     if left := report.get("left"):
         say(left["says"])
 

@@ -12,6 +12,13 @@ not learn who holds what.
 
 Rows whose value is missing never count toward diversity: they are dealt last, onto groups that keep the promise without
 them.
+
+(B,t)-privacy and its skyline (Li, Li & Zhang, ICDE 2009, section III-A: bucketization) are about who is in a group and
+which values it lists, not about labels: a group's posterior beliefs are those of a generalized group of the same people.
+Dealt groups break them (a list of l different values is like nobody's prior), so with such a promise groups are cut as
+Mondrian cuts them, all people of one combination of quasi-identifiers together, as long as both sides keep every
+promise; l-diversity is then one of these, and a group may list a value twice.  People are in one group, which the file
+`quasi` shows: nothing is left to labels, and missing quasi-identifiers need no group of their own.
 """
 
 # ruff: noqa: E741  `l` is the field's own letter
@@ -29,8 +36,11 @@ from reticent.data.cells import Cells
 from reticent.errors import JobError, PromiseUnreachable
 from reticent.exact_arithmetic import shares_at_most
 from reticent.kernels.hilbert import compute_hilbert_keys
-from reticent.methods.base import Method
+from reticent.methods.base import Method, bind_reachable_promises
 from reticent.methods.equivalence_classes import choose_curve_bits, compute_grid
+from reticent.methods.mondrian.method import LossCuts
+from reticent.methods.mondrian.nodes import Acceptance, PartitionNodes, SpanLosses
+from reticent.models.background_knowledge.bt_privacy import BTPrivacy, Skyline
 from reticent.models.l_diversity import DistinctLDiversity, EntropyLDiversity, ProbabilisticLDiversity
 from reticent.models.promise import Promises
 from reticent.randomness import Random
@@ -50,7 +60,13 @@ class Anatomy(Method):
     name: ClassVar[str] = "anatomy"
     kind: ClassVar[str] = "anatomized"
     labels: ClassVar[None] = None
-    keeps: ClassVar[tuple[type, ...]] = (ProbabilisticLDiversity, DistinctLDiversity, EntropyLDiversity)
+    keeps: ClassVar[tuple[type, ...]] = (
+        ProbabilisticLDiversity,
+        DistinctLDiversity,
+        EntropyLDiversity,
+        BTPrivacy,
+        Skyline,
+    )
 
     def __post_init__(self) -> None:
         check_parameters(self)
@@ -61,8 +77,10 @@ class Anatomy(Method):
                 f"anatomy publishes one sensitive column; there are {len(cells.sensitive)}.",
                 attempt='role = "identifying" for all but one, which are then not published.',
             )
-        diverse: list[Diversity] = promises.require_models(*self.keeps)
-        l = max(ceil(promise.l) for promise in diverse)
+        kept: list[Diversity | BTPrivacy | Skyline] = promises.require_models(*self.keeps)
+        if any(isinstance(promise, BTPrivacy | Skyline) for promise in kept):
+            return cut_groups(cells, promises, self.name)
+        l = max(ceil(promise.l) for promise in kept if not isinstance(promise, BTPrivacy | Skyline))
         value = cells.values[:, 0]
         null = cells.sensitive[0].null_code
         cells_with_value = np.flatnonzero(value != null) if null >= 0 else np.arange(len(cells))
@@ -95,6 +113,21 @@ class Anatomy(Method):
         row_values = cells.values[row, 0].astype(np.int16 if values < 1 << 15 else np.int32)
         order, group, groups = deal_rows(row_values, find_piece_starts(row_values, values, l), l, draw)
         return row[order], group, groups
+
+
+def cut_groups(cells: Cells, promises: Promises, method: str) -> Recipe:
+    """Cut groups of whole combinations of quasi-identifiers, each of which keeps every promise; nothing is drawn."""
+    bound = bind_reachable_promises(cells, promises, method)
+    nodes = PartitionNodes.from_cells(cells)
+    chooser = LossCuts(nodes, Acceptance(bound, nodes), SpanLosses.from_domains(cells.quasi, np.ones(len(cells.quasi))))
+    while len(nodes):
+        chosen, cuts = chooser.choose()
+        nodes.close(chosen)
+        nodes.cut(cuts)
+    group_of_cell = nodes.group_of_cell()
+    row = np.repeat(np.arange(len(cells), dtype=np.int32), cells.counts)
+    group = group_of_cell[row].astype(np.int32)
+    return Recipe(cells, row, group, np.broadcast_to(np.int64(1), len(row)), int(group_of_cell.max()) + 1)
 
 
 def require_eligible(totals: np.ndarray, l: int, column: str) -> None:

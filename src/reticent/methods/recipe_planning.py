@@ -76,6 +76,14 @@ def settle_method(method: Method, promises: Promises, chosen: Mapping[str, Any])
     return replace(method, **settled, **chosen) if settled or chosen else method
 
 
+def settle_promises(promises: Promises, cells: Cells) -> Promises:
+    """Return the promises as a manifest records them: what they leave to the table (`cells`) to choose is chosen."""
+    if not any(hasattr(promise, "settle") for promise in promises):
+        return promises
+    settled = (promise.settle(cells) if hasattr(promise, "settle") else promise for promise in promises)
+    return replace(promises, all=tuple(settled))
+
+
 def select_method_promises(stages: Sequence[Stage], promises: Promises) -> Promises:
     """Select the promises that the stages do not keep by themselves; refuse none, or the rows would be published as they are."""
     left = tuple(promise for promise in promises if not any(stage.keeps(promise) for stage in stages))
@@ -114,6 +122,11 @@ def warn_of_lone_people(promises: Iterable[Any], recipe: Recipe, cells: Cells) -
         if hasattr(promise, "count_certain_priors"):
             found += _describe_certain_priors(promise, cells)
     return found
+
+
+def knows_priors(promises: Iterable[Any]) -> bool:
+    """Tell whether a promise is about prior beliefs: then a group of one row may keep it, in a release without labels too."""
+    return any(hasattr(promise, "count_certain_priors") for promise in promises)
 
 
 def relabel_recipe(promises: Promises, cells: Cells, recipe: Recipe) -> Recipe:

@@ -182,6 +182,11 @@ class PartitionedPlan:
         return self.table.engine.map(region_planning.number_labels, arguments)
 
     @property
+    def settled_job(self) -> Job:
+        """The job as it is: promises whose parameters the table chooses are planned on all rows together."""
+        return self.table.job
+
+    @property
     def manifest_fields(self) -> dict[str, Any]:
         fields: dict[str, Any] = self.writer.fields()
         return fields

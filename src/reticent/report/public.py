@@ -258,6 +258,7 @@ def build_recount_section(report: Mapping[str, Any]) -> dict[str, Any]:
         "recount",
         "What a recount of the files finds",
         make_text(f"{report['rows']:,} rows stand in {report['groups']:,} groups."),
+        make_list(report["caveats"]) if report.get("caveats") else None,
         make_table("Promises", ("promise", "of column", "asked", "reached", "kept", "evidence"), promises)
         if promises
         else None,

@@ -5,6 +5,10 @@ The greatest risk of anybody must be `<= t`.
 The judges need the source: prior beliefs are estimated from it. Beside the risk by the inference that was promised they
 report `t_exact`, the greatest risk by exact inference (equations 3 and 4) over the groups small enough for it, and
 `exact_share`, the share of people in these groups: the Omega-estimate can be far below exact (table III of the paper).
+Where `t_exact` exceeds t, that is said in the audit's headline.
+
+A promise whose bandwidths the table chose (`bandwidth_by`) is broken where another bandwidth of the grid, next to that
+of one column, predicts held-out people better: the statement would be false.
 
 A group whose risk doubles leave in doubt is decided with more digits: fifty, and twice as many until it is decided. A
 risk computed with d digits is within `roundings` units of the last of them, 10^(1 - d), of the true one: the same count
@@ -38,11 +42,15 @@ from reticent.audit.measure.background_beliefs import (
     compute_posteriors,
     compute_priors,
     count_roundings,
+    locate_bucketed_people,
     locate_people,
     smooth_beliefs,
+    sum_weights,
 )
 from reticent.audit.measure.counts import parse_parameter
 from reticent.catalogue import OTHER_COLUMNS
+from reticent.catalogue.promise_fields import BANDWIDTH_CHOICES
+from reticent.data.columns import Role
 from reticent.errors import BundleDamaged
 from reticent.exact_arithmetic import as_ratio
 from reticent.kernels.audit_assignments import compute_beliefs
@@ -54,6 +62,10 @@ MAX_STATES = 1 << 14
 MAX_PEOPLE = 64  # of a group
 MAX_STATES_IN_ALL = 1 << 22  # states computed altogether, each with all of its values
 LN2 = 0.6931471805599453
+MAX_CHOSEN_VALUES = 4096  # of a column: of one with more, a bandwidth of 0 or "whole" is chosen
+MIN_CHOICE_GAIN = (
+    1e-5  # bits by which another bandwidth must predict better to be the better choice: more than rounding
+)
 MAX_DIGIT_PAIRS = 1 << 20  # pairs of points recomputed with more digits at most
 
 
@@ -297,16 +309,25 @@ def _judge_points(
     parameters: Mapping[str, Any], points: list[Any], evidence: Evidence, column: str | None, form: Any
 ) -> Judgement:
     """Judge each point, an adversary's bandwidth and t; `form` makes of the points' risks what is reported."""
-    if evidence.published is None or not evidence.published.labelled:
+    is_labelled = evidence.published is not None and evidence.published.labelled
+    if not is_labelled and evidence.grouped is None:
         raise BundleDamaged(
-            "(B,t)-privacy and its skyline are judged on generalized rows alone.",
-            why="They are about the people whom a label may mean, and this release has no labels with values beside them.",
+            "(B,t)-privacy and its skyline are judged on generalized and anatomized rows alone.",
+            why="They are about who is in which group and what the group lists, and this release shows no such groups.",
             attempt=evidence.suggest_promise(),
+        )
+    if any(point["bandwidth"] == "auto" for point in points):
+        raise BundleDamaged(
+            'A promise of (B,t)-privacy has the bandwidth "auto", which is no adversary.',
+            why="A release states the bandwidths that its table chose.",
+            attempt="the promise with these numbers.",
         )
     if evidence.source is None:
         return Judgement({}, None, NEEDS_SOURCE)
-    compared = _find_compared_columns(points, evidence)
-    people = locate_people(evidence, column, parameters.get("distances") or {}, compared)
+    is_chosen = parameters.get("bandwidth_by") == "held-out"
+    compared = _find_choosable_columns(evidence) if is_chosen else _find_compared_columns(points, evidence)
+    locate = locate_people if is_labelled else locate_bucketed_people
+    people = locate(evidence, column, parameters.get("distances") or {}, compared)
     if people is None:
         return Judgement({"t": None, "membership": "shared"}, False)
     scale = 1.0 if str(parameters.get("base", 2)) == "2" else LN2
@@ -327,7 +348,94 @@ def _judge_points(
             exact_share = min(exact_share, share)
         risks.append(worst * scale)
         exact_risks.append(exact_worst * scale)
-    return Judgement({"t": form(risks), "t_exact": form(exact_risks), "exact_share": exact_share}, kept)
+    achieved = {"t": form(risks), "t_exact": form(exact_risks), "exact_share": exact_share}
+    if is_chosen:
+        bandwidths = list_bandwidths(points[0]["bandwidth"], people)
+        achieved["bandwidth_is_best"] = is_best_choice(people, bandwidths, parameters.get("kernel", "epanechnikov"))
+        kept &= achieved["bandwidth_is_best"]
+    return Judgement(achieved, kept, caveat=_describe_exact_excess(parameters, points, exact_risks, exact_share))
+
+
+def is_best_choice(people: GroupedPeople, bandwidths: Sequence[Any], kernel: str) -> bool:
+    """Whether held-out people are predicted no better with another bandwidth next to that of one column.
+
+    Next to it are the bandwidths of `BANDWIDTH_CHOICES` that are the nearest, on either side, to give other weights. A
+    bandwidth that is none of them was not chosen from them.
+    """
+    table = BeliefTable(people.codes, people.value_counts, np.zeros(1, np.int64), people.published_counts[:1])
+
+    def weigh(axis: int, bandwidth: Any) -> np.ndarray | None:
+        return compute_kernel_weights(people.axes[axis], bandwidth, kernel)
+
+    weights = [weigh(axis, bandwidth) for axis, bandwidth in enumerate(bandwidths)]
+    score = compute_held_out_score(table, weights)
+    for axis, bandwidth in enumerate(bandwidths):
+        is_comparable = len(people.axes[axis].levels) > 0
+        choices = [choice for choice in BANDWIDTH_CHOICES if is_comparable or choice in (0, "whole")]
+        if bandwidth not in choices:
+            return False
+        position = choices.index(bandwidth)
+        for side in (choices[:position][::-1], choices[position + 1 :]):
+            other = next(
+                (w for w in (weigh(axis, choice) for choice in side) if _differ(w, weights[axis])), weights[axis]
+            )
+            changed = [*weights[:axis], other, *weights[axis + 1 :]]
+            if compute_held_out_score(table, changed) > score + MIN_CHOICE_GAIN:
+                return False
+    return True
+
+
+def compute_held_out_score(table: BeliefTable, weights: Sequence[np.ndarray | None]) -> float:
+    """Compute the mean log2 of what the others believe of each person's own value.
+
+    One more person is like all the others. Whoever is the only one with their value is left out.
+    """
+    whole_axes = [np.ones((1, 1)) if w is not None and w.shape == (1, 1) else w for w in weights]
+    sums, _ = sum_weights(table, whole_axes)
+    holders = table.value_counts.sum(axis=0)
+    point, value = np.nonzero(np.where(holders > 1, table.value_counts, 0))
+    if not len(point):
+        return 0.0
+    others = np.maximum(sums[point, value] - 1, 0) + (holders[value] - 1) / (holders.sum() - 1)
+    people = table.value_counts[point, value]
+    return float((people * np.log2(others / sums.sum(axis=1)[point])).sum() / people.sum())
+
+
+def _differ(weights: np.ndarray | None, others: np.ndarray | None) -> bool:
+    """Whether two kernels give some two values another weight; None gives weight to equal values alone."""
+    if weights is None or others is None:
+        given = others if weights is None else weights
+        return given is not None and (given.shape == (1, 1) or np.count_nonzero(given) != len(given))
+    return weights.shape != others.shape or not np.array_equal(weights, others)
+
+
+def _describe_exact_excess(
+    parameters: Mapping[str, Any], points: list[Any], exact_risks: list[float], exact_share: float
+) -> str:
+    """Describe by how much exact inference exceeds a promised t; "" where it does not."""
+    excesses = [
+        (risk, parse_parameter(point["t"]))
+        for point, risk in zip(points, exact_risks, strict=True)
+        if risk > parse_parameter(point["t"])
+    ]
+    if not excesses:
+        return ""
+    risk, t = max(excesses, key=lambda excess: excess[0] - float(excess[1]))
+    return (
+        f"who infers exactly moves a belief by {risk:.4f}, more than t = {float(t):g}, which is kept for inference by "
+        f"{parameters.get('posterior', 'omega')} (exact inference was computed for {exact_share:.0%} of the people)"
+    )
+
+
+def _find_choosable_columns(evidence: Evidence) -> set[str]:
+    """Find the quasi-identifiers of which every bandwidth can be tried: those without too many values."""
+    assert evidence.source is not None
+    frame = evidence.source.frame
+    return {
+        entry.name
+        for entry in evidence.columns
+        if entry.role == Role.QUASI and 1 < frame[entry.name].n_unique() <= MAX_CHOSEN_VALUES
+    }
 
 
 def _find_compared_columns(points: list[Any], evidence: Evidence) -> set[str]:

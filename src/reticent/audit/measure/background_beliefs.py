@@ -12,6 +12,7 @@ recomputed with more digits (`background.py`).
 `locate_people` finds who is in which published group, and who holds what: the source's people as points under the
 published labels. The adversary of the paper (section III-A) knows who is in the table and in which group. That is so
 where no label covers a person of another group and every group has as many people under its label as it publishes rows.
+`locate_bucketed_people` does the same where groups are published by number beside exact quasi-identifiers.
 """
 
 from __future__ import annotations
@@ -128,6 +129,74 @@ def locate_people(
     )
 
 
+def locate_bucketed_people(
+    evidence: Evidence, column: str | None, matrices: Mapping[str, Any], compared: Container[str]
+) -> GroupedPeople | None:
+    """Locate the source's people in groups that are published by number, with distances for the columns `compared` alone.
+
+    People of one combination of quasi-identifiers may be in several groups, and who of them is in which is not known.
+    A prior depends on all people of a combination together, and a group's posterior on how many of them it has: any
+    division of the combination's values among its groups gives the same beliefs, so the first of them is made. Where
+    some of these people have no value, how many known ones a group has would depend on the division: None. None, too,
+    where the published rows are not those of the source's people.
+    """
+    grouped = evidence.grouped
+    source = evidence.source
+    assert grouped is not None and source is not None
+    rows = len(grouped.rows)
+    axes = []
+    numbered = []
+    for entry in evidence.columns:
+        if entry.role != Role.QUASI:
+            continue
+        values = number_values(source.frame[entry.name])
+        full_entry = rebuild_hierarchy(entry, values.distinct)
+        places, value_of_place = _number_places(full_entry, grouped.rows[entry.name], values)
+        if places is None:
+            return None
+        numbered.append(places)
+        if entry.name in compared:
+            axes.append(compute_distances(full_entry, values.distinct.gather(value_of_place), [], matrices))
+        else:
+            axes.append(DistanceAxis(entry.name, np.zeros((0, 0), np.int64), []))
+    word = pack_columns(numbered, rows + len(source.frame))
+    _, first_row, point = np.unique(word, return_index=True, return_inverse=True)
+    point = point.reshape(-1)
+    sensitive = next(entry for entry in evidence.columns if entry.role == Role.SENSITIVE)
+    to_text = partial(format_texts, entry=sensitive)
+    listed = number_alike(grouped.values[sensitive.name], source.frame[sensitive.name], to_text, to_text)
+    groups, group_of_row = np.unique(grouped.rows[grouped.group_column].to_numpy(), return_inverse=True)
+    group_of_row = group_of_row.reshape(-1)
+    listed_group = np.searchsorted(groups, grouped.values[grouped.group_column].to_numpy())
+    published_counts = np.zeros((len(groups), len(listed)), np.int64)
+    counts = grouped.values[grouped.count_column].to_numpy()
+    np.add.at(published_counts, (listed_group, listed.codes[: len(counts)]), counts)
+    times = np.ones(len(source.frame), np.int64) if source.times is None else source.times
+    point_counts = np.zeros((len(first_row), len(listed)), np.int64)
+    np.add.at(point_counts, (point[rows:], listed.codes[len(counts) :]), times)
+    entries, entry_of_row = np.unique(point[:rows] * len(groups) + group_of_row, return_inverse=True)
+    sizes = np.bincount(entry_of_row.reshape(-1), weights=grouped.times, minlength=len(entries)).astype(np.int64)
+    entry_point = entries // len(groups)
+    entry_group = entries % len(groups)
+    people_of_point = np.bincount(entry_point, weights=sizes, minlength=len(first_row))
+    people_of_group = np.bincount(entry_group, weights=sizes, minlength=len(groups))
+    if (people_of_point != point_counts.sum(axis=1)).any() or (people_of_group != published_counts.sum(axis=1)).any():
+        return None
+    names = listed.distinct.to_list()
+    is_divided = np.bincount(entry_point, minlength=len(first_row)) > 1
+    if None in names and point_counts[is_divided, names.index(None)].any():
+        return None
+    return GroupedPeople(
+        axes=axes,
+        codes=np.column_stack([places.codes[first_row] for places in numbered])[entry_point],
+        value_counts=_divide_people(point_counts, entry_point, sizes),
+        group=entry_group,
+        published_counts=published_counts,
+        values=names,
+        entry=sensitive,
+    )
+
+
 def compute_distances(
     entry: ColumnEntry,
     values: pl.Series,
@@ -228,7 +297,15 @@ DEFAULT_PRIOR_LIMITS = PriorLimits()
 def compute_priors(
     table: BeliefTable, weights: list[np.ndarray | None], limits: PriorLimits = DEFAULT_PRIOR_LIMITS
 ) -> tuple[np.ndarray, int]:
-    """Compute equation 2 at every point, separately for every combination of the axes without neighbours.
+    """Compute equation 2 at every point; also return how many terms a sum has."""
+    sums, terms = sum_weights(table, weights, limits)
+    return np.asarray(sums / sums.sum(axis=1, keepdims=True)), terms
+
+
+def sum_weights(
+    table: BeliefTable, weights: list[np.ndarray | None], limits: PriorLimits = DEFAULT_PRIOR_LIMITS
+) -> tuple[np.ndarray, int]:
+    """Compute the numerators of equation 2 at every point, separately for every combination of the axes without neighbours.
 
     It is computed on a grid over the other axes, or from point to point where that is less work or the grid is too
     large. Also return how many terms a sum has.
@@ -247,11 +324,11 @@ def compute_priors(
     entries_per_key = np.bincount(key, weights=np.count_nonzero(table.value_counts, axis=1))
     grid_products = len(points_per_key) * places * values * sum(map(len, near))
     if limits.grid_products_per_pair * (points_per_key @ entries_per_key) <= grid_products:
-        return _normalize_rows(_compute_priors_by_point(table, near, codes, key, limits)), int(points_per_key.max())
+        return _compute_priors_by_point(table, near, codes, key, limits), int(points_per_key.max())
     if places > limits.doubles:
-        return _normalize_rows(_compute_priors_by_pairs(table, near, codes, key, limits)), int(points_per_key.max())
+        return _compute_priors_by_pairs(table, near, codes, key, limits), int(points_per_key.max())
     terms = sum(len(w) + 4 for w in near)
-    return _normalize_rows(_compute_priors_by_grid(table, near, codes, key, limits)), terms
+    return _compute_priors_by_grid(table, near, codes, key, limits), terms
 
 
 def compute_posteriors(table: BeliefTable, prior: np.ndarray, groups: slice, points: slice, rounds: int) -> np.ndarray:
@@ -364,8 +441,41 @@ def _number_combinations(codes: np.ndarray) -> np.ndarray:
     return np.unique(key, return_inverse=True)[1].reshape(-1)
 
 
-def _normalize_rows(sums: np.ndarray) -> np.ndarray:
-    return np.asarray(sums / sums.sum(axis=1, keepdims=True))
+def _number_places(
+    entry: ColumnEntry, published: pl.Series, source: NumberedColumn
+) -> tuple[NumberedColumn | None, np.ndarray]:
+    """Number published and source values alike by their place in the domain; published rows come first.
+
+    Also return a distinct source value of each place. None where a published value is none of the source's.
+    """
+    scale = make_scale(entry)
+    ours = number_values(published)
+    places = find_places(scale, entry, source.distinct)
+    number_of_place: dict[Any, int] = {}
+    value_of_place = []
+    for value, place in enumerate(places):
+        if place not in number_of_place:
+            number_of_place[place] = len(number_of_place)
+            value_of_place.append(value)
+    our_places = [number_of_place.get(place, -1) for place in find_places(scale, entry, ours.distinct)]
+    if -1 in our_places:
+        return None, np.zeros(0, np.int64)
+    our_codes = np.array(our_places, np.int64)[ours.codes]
+    their_codes = np.array([number_of_place[place] for place in places], np.int64)[source.codes]
+    numbered = NumberedColumn(np.concatenate([our_codes, their_codes]), pl.Series(range(len(number_of_place))))
+    return numbered, np.array(value_of_place, np.int64)
+
+
+def _divide_people(point_counts: np.ndarray, entry_point: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Divide each point's people, in the order of their values, among the point's entries, as many as each has."""
+    ends = np.cumsum(sizes)
+    first_entry = np.searchsorted(entry_point, entry_point)
+    begin = ends - sizes - (ends - sizes)[first_entry]
+    value_ends = np.cumsum(point_counts, axis=1)[entry_point]
+    value_begins = value_ends - point_counts[entry_point]
+    lower = np.maximum(value_begins, begin[:, None])
+    upper = np.minimum(value_ends, (begin + sizes)[:, None])
+    return np.maximum(upper - lower, 0)
 
 
 def _compute_priors_by_point(

@@ -33,6 +33,7 @@ from reticent.data.cells import Cells
 from reticent.errors import JobError
 from reticent.limits import read_text_file
 from reticent.models.background_knowledge.adversary import BackgroundAdversary, BackgroundKnowledge
+from reticent.models.background_knowledge.bandwidth_choice import BandwidthChoice, choose_bandwidths
 from reticent.models.background_knowledge.distances import WHOLE_BANDWIDTH, Bandwidth, compute_distances
 from reticent.models.background_knowledge.posteriors import compute_js_divergence, smooth_beliefs
 from reticent.models.promise import NO_VALUE, CandidateGroups, GroupCheck, Promise, Totals, list_excluded_values
@@ -41,6 +42,9 @@ from reticent.validation import accept_parameter, check_parameters, document_par
 
 LN2 = 0.6931471805599453
 _CERTAIN_PRIORS_CACHE: WeakKeyDictionary[Cells, dict[str, list[int]]] = WeakKeyDictionary()
+_CHOICES_CACHE: WeakKeyDictionary[Cells, dict[str, BandwidthChoice]] = WeakKeyDictionary()
+AUTO_BANDWIDTH = "auto"
+HELD_OUT = "held-out"
 BANDWIDTH_GRID: tuple[Bandwidth, ...] = (*(Fraction(b, 10) for b in (1, 2, 3, 4, 5, 6, 8, 10, 12)), WHOLE_BANDWIDTH)
 
 
@@ -171,7 +175,7 @@ def list_smoothing_warnings(promise: BackgroundPromise, cells: Cells) -> list[st
 
 
 def parse_bandwidths(value: Any) -> Bandwidth | dict[str, Bandwidth]:
-    """Parse a bandwidth, a number >= 0 or "whole", for every column or in a table of columns."""
+    """Parse a bandwidth, a number >= 0, "whole" or "auto", for every column; numbers and "whole" also in a table of columns."""
     return _accept_parameter(value, "bandwidth")
 
 
@@ -225,11 +229,12 @@ class BTPrivacy(Promise):
     bandwidth: Any
     t: Fraction
     smoothing: Fraction = Fraction(0)
-    posterior: str = "omega"
+    posterior: str = "balanced"
     kernel: str = "epanechnikov"
     base: str | int = 2
     distances: Mapping[str, Any] | None = None
     column: str | None = None
+    bandwidth_by: str | None = None
     name: ClassVar[str] = "bt-privacy"
     needs_sensitive: ClassVar[bool] = True
     union_closed: ClassVar[bool] = False
@@ -243,11 +248,12 @@ class BTPrivacy(Promise):
             bandwidth: Any,
             t: Number,
             smoothing: Number = 0,
-            posterior: str = "omega",
+            posterior: str = "balanced",
             kernel: str = "epanechnikov",
             base: str | int = 2,
             distances: Mapping[str, Any] | None = None,
             column: str | None = None,
+            bandwidth_by: str | None = None,
         ) -> None: ...
 
     def __post_init__(self) -> None:
@@ -256,22 +262,54 @@ class BTPrivacy(Promise):
 
     @property
     def skyline(self) -> list[tuple[Any, Fraction]]:
-        """The one adversary of the promise, as (bandwidth, t)."""
+        """The one adversary of the promise, as (bandwidth, t); of `"auto"` the table's is that of `settle`."""
         return [(self.bandwidth, self.t)]
+
+    def settle(self, cells: Cells) -> BTPrivacy:
+        """Return the promise with the bandwidths that this table chooses, if it is to choose them.
+
+        Raises `JobError` where the promise states that the table chose its bandwidths, and this one chooses others.
+        """
+        if self.bandwidth != AUTO_BANDWIDTH:
+            return self if self.bandwidth_by is None else self._require_chosen(cells)
+        chosen = self.choose_bandwidths(cells).bandwidths
+        return replace(self, bandwidth=dict(chosen), bandwidth_by=HELD_OUT)
+
+    def choose_bandwidths(self, cells: Cells) -> BandwidthChoice:
+        """Choose the bandwidths by which the other people predict the sensitive column best; cached for the cells."""
+        column = cells.find_sensitive(self.column)
+        cache = _CHOICES_CACHE.setdefault(cells, {})
+        key = f"{column} {self.kernel} {self.distances}"
+        if key not in cache:
+            cache[key] = choose_bandwidths(cells, column, self.kernel, self.distances)
+        return cache[key]
+
+    def _require_chosen(self, cells: Cells) -> BTPrivacy:
+        chosen = dict(self.choose_bandwidths(cells).bandwidths)
+        if self.bandwidth != chosen:
+            raise JobError(
+                'bandwidth_by = "held-out" says that the table chose these bandwidths, and it chooses others.',
+                why=f"It chooses {to_json_bandwidth(chosen)}.",
+                attempt='bandwidth = "auto", or numbers without bandwidth_by.',
+            )
+        return self
 
     def bind(self, cells: Cells, totals: Totals | None = None) -> GroupCheck:
         require_whole_table(self.name, totals)
-        return bind_background_promise(self, cells)
+        return bind_background_promise(self._with_numbers(cells), cells)
 
     def reason(self, cells: Cells) -> tuple[str, str]:
-        return explain_unreachable(self, cells)
+        return explain_unreachable(self._with_numbers(cells), cells)
 
     def count_certain_priors(self, cells: Cells) -> list[int]:
         """Count the people of whom each adversary of the promise is certain before anything is published."""
-        return count_certain_priors(self, cells)
+        return count_certain_priors(self._with_numbers(cells), cells)
 
     def warnings(self, cells: Cells) -> list[str]:
-        return list_smoothing_warnings(self, cells)
+        return list_smoothing_warnings(self._with_numbers(cells), cells)
+
+    def _with_numbers(self, cells: Cells) -> BTPrivacy:
+        return self.settle(cells) if self.bandwidth == AUTO_BANDWIDTH else self
 
 
 @document_parameters(PROMISES["skyline"])
@@ -281,7 +319,7 @@ class Skyline(Promise):
 
     points: Sequence[Mapping[str, Any]]
     smoothing: Fraction = Fraction(0)
-    posterior: str = "omega"
+    posterior: str = "balanced"
     kernel: str = "epanechnikov"
     base: str | int = 2
     distances: Mapping[str, Any] | None = None
@@ -298,7 +336,7 @@ class Skyline(Promise):
             self,
             points: Sequence[Mapping[str, Any]],
             smoothing: Number = 0,
-            posterior: str = "omega",
+            posterior: str = "balanced",
             kernel: str = "epanechnikov",
             base: str | int = 2,
             distances: Mapping[str, Any] | None = None,

@@ -102,7 +102,7 @@ class KernelPriors:
         return axes
 
     def _count_table_rows(self, axes: list[int]) -> int:
-        return len(_find_combinations(self.counts.codes[:, axes], self._axis_lengths(axes))[0])
+        return len(find_combinations(self.counts.codes[:, axes], self._axis_lengths(axes))[0])
 
     def _axis_lengths(self, axes: list[int]) -> np.ndarray:
         return np.array([len(self.weights[a]) for a in axes], np.int64)
@@ -137,7 +137,7 @@ class KernelPriors:
         flat = counts.point[in_range] * wide + counts.value[in_range] - begin
         table = np.bincount(flat, weights=counts.count[in_range], minlength=len(counts.codes) * wide)
         rest = [*self.keys, *self.live]
-        rows, row_of_point = _find_combinations(counts.codes[:, rest], self._axis_lengths(rest))
+        rows, row_of_point = find_combinations(counts.codes[:, rest], self._axis_lengths(rest))
         table = _sum_equal_rows(table.reshape(-1, wide), row_of_point, len(rows))
         place = np.zeros(len(counts.codes), np.int64)
         stride = 1
@@ -146,7 +146,7 @@ class KernelPriors:
             size = len(self.weights[axis])
             rest.pop(column)
             code = rows[:, column]
-            rows, row_of_point = _find_combinations(np.delete(rows, column, axis=1), self._axis_lengths(rest))
+            rows, row_of_point = find_combinations(np.delete(rows, column, axis=1), self._axis_lengths(rest))
             dense = np.zeros((len(rows) * size, table.shape[1]))
             dense[row_of_point * size + code] = table
             table = _apply_weights(self._near_weights(axis), dense.reshape(len(rows), size, -1)).reshape(len(rows), -1)
@@ -163,7 +163,7 @@ class KernelPriors:
         weight = np.ones((1, 1)) if axis is None else np.ascontiguousarray(self.weights[axis])
         keys = rows if axis is None else rows[:, :-1]
         lengths = self._axis_lengths(self.keys)
-        key_combinations, of_row = _find_combinations(keys, lengths)
+        key_combinations, of_row = find_combinations(keys, lengths)
         row_of = np.full((len(key_combinations), len(weight)), -1, np.int64)
         row_of[of_row, 0 if axis is None else rows[:, -1]] = np.arange(len(rows))
         number = _number_combinations(key_combinations, counts.codes[:, self.keys], lengths)
@@ -194,7 +194,7 @@ class KernelPriors:
     def windows(self) -> np.ndarray:
         """For each point in sorted order, the stretch of sorted points that equation 2 can give weight to."""
         codes = self.counts.codes[self._sorted_points]
-        _, number = _find_combinations(codes[:, self.keys], self._axis_lengths(self.keys))
+        _, number = find_combinations(codes[:, self.keys], self._axis_lengths(self.keys))
         number = number if len(self.keys) else np.zeros(len(codes), np.int64)
         if not self.live:
             return np.column_stack([np.searchsorted(number, number), np.searchsorted(number, number, "right")])
@@ -230,13 +230,17 @@ class KernelPriors:
             sum_all_pairs(codes, base, flat, windows[chunk], first, entries, chunk.start, sums[chunk])
         return sums[rank]
 
+    def sum_weights(self) -> np.ndarray:
+        """Compute (points, values), the numerators of equation 2, by the route chosen."""
+        return self.contract_axes() if self.route.name == "contraction" else self.sum_over_pairs()
+
     def table(self) -> np.ndarray:
         """Compute (points, values), the prior beliefs, by the route chosen."""
-        sums = self.contract_axes() if self.route.name == "contraction" else self.sum_over_pairs()
+        sums = self.sum_weights()
         return sums / sums.sum(axis=1, keepdims=True)
 
 
-def _find_combinations(codes: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def find_combinations(codes: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Find the distinct rows, and which of them each row is."""
     if not codes.shape[1]:
         return codes[:1], np.zeros(len(codes), np.int64)
@@ -273,7 +277,7 @@ def _number_combinations(combinations: np.ndarray, codes: np.ndarray, lengths: n
     """Find which of the known combinations each row is."""
     if not codes.shape[1]:
         return np.zeros(len(codes), np.int64)
-    return _find_combinations(np.concatenate([combinations, codes]), lengths)[1][len(combinations) :]
+    return find_combinations(np.concatenate([combinations, codes]), lengths)[1][len(combinations) :]
 
 
 def _slice_rows(lengths: np.ndarray, max_length: int) -> Iterator[slice]:
