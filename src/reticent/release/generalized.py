@@ -111,7 +111,10 @@ class GeneralizedReader:
                     labelled=True,
                 ),
                 *format_asking_section(
-                    manifest, *describe_certain_answer("every value that a label covers is as likely as any other")
+                    manifest,
+                    *describe_certain_answer(
+                        "people lie within their labels as all labels of a column together make likely"
+                    ),
                 ),
                 *format_promises(manifest),
                 *_describe_counted_rows(manifest),
