@@ -9,6 +9,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
+from math import log10
 from typing import Any
 
 from studies.chart import COLOURS, heights
@@ -36,21 +37,26 @@ def draw_labelled_lines(
     y_label: str,
     ends: tuple[str, str] | None = None,
     ticks: Mapping[float, str] | None = None,
+    logarithmic: bool = False,
 ) -> str:
-    """Draw the columns `x` and `y` of rows; `ends` names the columns of a band, `ticks` the marks of the x-axis in words."""
+    """Draw the columns `x` and `y` of rows; `ends` names the columns of a band, `ticks` the marks of the x-axis in words.
+
+    With `logarithmic`, equal ratios of `y` are equally high.
+    """
     lines: dict[str, list[Row]] = {}
     for row in rows:
         lines.setdefault(str(row["method"]), []).append(row)
     across = sorted({float(row[x]) for row in rows})
     drawn_values = [float(row[column]) for row in rows for column in (y, *(ends or ()))]
-    marks = heights(drawn_values, logarithmic=False)
+    marks = heights(drawn_values, logarithmic)
     title_lines = textwrap.wrap(title, TITLE_LETTERS)
     top = 16 + LINE_HEIGHT * len(title_lines)
     span = (across[-1] - across[0]) or 1.0
 
     def place(value: float, height: float) -> tuple[float, float]:
         horizontal = LEFT + (value - across[0]) / span * (WIDTH - LEFT - RIGHT)
-        share = (height - marks[0]) / ((marks[-1] - marks[0]) or 1.0)
+        low, high, value_height = (_scale_height(entry, logarithmic) for entry in (marks[0], marks[-1], height))
+        share = (value_height - low) / ((high - low) or 1.0)
         return horizontal, HEIGHT - BOTTOM - share * (HEIGHT - top - BOTTOM)
 
     middle = (top + HEIGHT - BOTTOM) / 2
@@ -63,7 +69,8 @@ def draw_labelled_lines(
         ),
         *_draw_axes(marks, across, ticks or {}, place),
         f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 12}" text-anchor="middle">{escape(x_label)}</text>',
-        f'<text x="16" y="{middle:.1f}" text-anchor="middle" transform="rotate(-90 16 {middle:.1f})">{escape(y_label)}</text>',
+        f'<text x="16" y="{middle:.1f}" text-anchor="middle" transform="rotate(-90 16 {middle:.1f})">{escape(y_label)}'
+        f"{' (logarithmic)' if logarithmic else ''}</text>",
     ]
     named_ends = []
     for number, (name, points) in enumerate(lines.items()):
@@ -75,6 +82,21 @@ def draw_labelled_lines(
         parts += _draw_line(placed, colour, number)
         named_ends.append((placed[-1][1], placed[-1][0], name, colour))
     return "\n".join([*parts, *_draw_names(named_ends), "</svg>", ""])
+
+
+def average_runs(rows: Sequence[Row], x: str, y: str) -> list[Row]:
+    """Average the rows of each method and `x`, which are runs with different seeds: the mean of `y`, its least and its most."""
+    runs: dict[tuple[str, float], list[float]] = {}
+    for row in rows:
+        runs.setdefault((str(row["method"]), float(row[x])), []).append(float(row[y]))
+    return [
+        {"method": method, x: value, y: sum(run) / len(run), "least": min(run), "most": max(run)}
+        for (method, value), run in runs.items()
+    ]
+
+
+def _scale_height(value: float, logarithmic: bool) -> float:
+    return log10(max(value, 1e-9)) if logarithmic else value
 
 
 def _draw_axes(marks: Sequence[float], across: Sequence[float], ticks: Mapping[float, str], place: Place) -> list[str]:

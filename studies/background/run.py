@@ -12,8 +12,8 @@ from typing import Any
 
 from studies import runner
 from studies.background import choices, figures
-from studies.background.bands import band_chart
 from studies.background.figures import SHARED
+from studies.labelled_chart import draw_labelled_lines
 
 FIGURES = {**figures.FIGURES, **choices.FIGURES}
 RESULTS = Path(__file__).parent / "results"
@@ -23,7 +23,17 @@ def draw_bands(name: str, rows: list[dict[str, Any]]) -> dict[str, str]:
     """Draw the chart of a figure whose rows have a least and a greatest of several runs."""
     columns = list(rows[0])
     title = (FIGURES[name].__doc__ or name).splitlines()[0]
-    return {name: band_chart(rows, columns[0], columns[2], f"{name}: {title}")}
+    return {
+        name: draw_labelled_lines(
+            rows,
+            columns[0],
+            columns[2],
+            f"{name}: {title}",
+            x_label=columns[0],
+            y_label=columns[2],
+            ends=("least", "most"),
+        )
+    }
 
 
 CHARTS = {name: partial(draw_bands, name) for name in choices.FIGURES}

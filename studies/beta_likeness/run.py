@@ -12,7 +12,8 @@ from pathlib import Path
 
 from studies.beta_likeness.figures import BY_METHOD, FIGURES
 from studies.beta_likeness.tables import available
-from studies.chart import band_chart, line_chart
+from studies.chart import line_chart
+from studies.labelled_chart import average_runs, draw_labelled_lines
 
 RESULTS = Path(__file__).parent / "results"
 SHOWN = ("beta reached", "ail", "median error", "naive Bayes")  # what a chart shows, the first that a figure has
@@ -78,8 +79,15 @@ def save(folder: Path, name: str, rows: list[dict], title: str) -> None:
     heading = f"{name}: {title.splitlines()[0]}"
     if "seed" in columns:
         across = AXES.get(columns[0], columns[0])
-        chart = band_chart(
-            rows, columns[0], columns[-1], heading, across=across, up="CPU seconds of planning", logarithmic=True
+        chart = draw_labelled_lines(
+            average_runs(rows, columns[0], columns[-1]),
+            columns[0],
+            columns[-1],
+            heading,
+            x_label=across,
+            y_label="CPU seconds of planning",
+            ends=("least", "most"),
+            logarithmic=True,
         )
     else:
         shown = next(column for column in SHOWN if column in columns)

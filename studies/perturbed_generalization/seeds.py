@@ -24,7 +24,7 @@ import polars as pl
 import reticent as rt
 from reticent import datasets
 from reticent.utility.mining import ReconstructingTree
-from studies.chart import band_chart
+from studies.labelled_chart import average_runs, draw_labelled_lines
 from studies.perturbed_generalization.figures import RETENTIONS, SIZES, SPLITS, VALUES
 
 RESULTS = Path(__file__).parent / "results"
@@ -115,7 +115,16 @@ def draw_charts(rows: list[dict[str, Any]], folder: Path) -> None:
         chosen = [row for row in rows if row["split"] == split and str(row[fixed]) == str(value)]
         guesses = [{**row, "method": "guessing the most frequent", "held_out": row["guess"]} for row in chosen]
         title = f"Figure {name}: share of held-out people put into the wrong one of {TITLES[split]}; five seeds, mean and range"
-        chart = band_chart([*chosen, *guesses], axis, "held_out", title, across=ACROSS[axis], up="classification error")
+        averaged = average_runs([*chosen, *guesses], axis, "held_out")
+        chart = draw_labelled_lines(
+            averaged,
+            axis,
+            "held_out",
+            title,
+            x_label=ACROSS[axis],
+            y_label="classification error",
+            ends=("least", "most"),
+        )
         (folder / f"figure-{name}.svg").write_text(chart, encoding="utf-8")
 
 

@@ -9,7 +9,8 @@ import pytest
 
 from studies import runner
 from studies.all import STUDIES, main
-from studies.chart import DASHES, MARKERS, band_chart, heights, line_chart
+from studies.chart import heights, line_chart
+from studies.labelled_chart import DASHES, average_runs, draw_labelled_lines
 from tests.support.repository import ROOT
 
 ROWS = [{"beta": x, "method": name, "ail": x * 0.137 + 0.01} for x in (1, 2, 3) for name in ("one", "two")]
@@ -34,24 +35,43 @@ SEEDED = [
 ]
 
 
+def draw_seeds(rows, x, y):
+    averaged = average_runs(rows, x, y)
+    return draw_labelled_lines(averaged, x, y, "t", x_label="explained", y_label="effort", ends=("least", "most"))
+
+
+def test_runs_are_averaged_with_their_least_and_their_most():
+    (first, *_) = average_runs(SEEDED, "beta", "cpu")
+    values = [row["cpu"] for row in SEEDED if row["beta"] == 1 and row["method"] == "one"]
+    assert first == {"method": "one", "beta": 1, "cpu": sum(values) / 5, "least": min(values), "most": max(values)}
+
+
 def test_a_chart_of_seeds_draws_a_band_and_a_line_of_each_method_and_names_it_once():
-    drawn = band_chart(SEEDED, "beta", "cpu", "t", across="beta explained", up="effort")
+    drawn = draw_seeds(SEEDED, "beta", "cpu")
     assert drawn.count("<polyline") == drawn.count('fill-opacity="0.18"') == 3
-    assert {">beta explained<", ">effort<"} <= set(re.findall(r">[^<>]+<", drawn))
+    assert {">explained<", ">effort<"} <= set(re.findall(r">[^<>]+<", drawn))
     assert all(drawn.count(f">{name}<") == 1 for name in ("one", "three", "eleven"))
 
 
-def test_lines_of_a_chart_of_seeds_differ_in_dash_and_marker_besides_colour():
-    drawn = band_chart(SEEDED, "beta", "cpu", "t")
-    assert len(set(re.findall(r'stroke-dasharray="([^"]*)"', drawn))) == 3
-    assert len(set(DASHES)) == len(DASHES) and len(set(MARKERS)) == len(MARKERS)
+def test_lines_of_a_chart_of_seeds_differ_in_dash_besides_colour():
+    drawn = draw_seeds(SEEDED, "beta", "cpu")
+    assert len(set(re.findall(r'stroke-dasharray="([^"]*)"', drawn))) == 2, "the first line has no dash"
+    assert len(set(DASHES)) == len(DASHES)
+
+
+def test_a_logarithmic_axis_says_so_and_puts_equal_ratios_apart_equally():
+    rows = [{"x": x, "method": "one", "y": 10.0**x} for x in (0, 1, 2)]
+    drawn = draw_labelled_lines(rows, "x", "y", "t", x_label="a", y_label="b", logarithmic=True)
+    assert ">b (logarithmic)<" in drawn
+    heights_drawn = [float(place) for place in re.findall(r'<circle cx="[\d.]+" cy="([\d.]+)"', drawn)]
+    assert heights_drawn[0] - heights_drawn[1] == pytest.approx(heights_drawn[1] - heights_drawn[2], abs=0.2)
 
 
 def test_names_beside_a_chart_of_seeds_never_overlap():
     rows = [{"x": 1, "method": str(number), "y": 5.0, "seed": 1} for number in range(6)]
-    places = re.findall(r'<text x="520" y="([0-9.]+)"', band_chart(rows, "x", "y", "t"))
-    downs = sorted(map(float, places))
-    assert len(downs) == 6 and all(after - before > 14.8 for before, after in pairwise(downs))
+    drawn = draw_seeds(rows, "x", "y")
+    downs = sorted(float(place) for place in re.findall(r'<text x="582" y="([0-9.]+)"', drawn))
+    assert len(downs) == 6 and all(after - before > 13.8 for before, after in pairwise(downs))
 
 
 @pytest.mark.parametrize(
