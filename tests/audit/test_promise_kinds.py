@@ -12,7 +12,7 @@ OF_ONE_KIND = {
     "p-privacy": (rt.PPrivacy(), {"transformed"}, "kept by a transformed release alone"),
     "rho-guarantee": (rt.RhoGuarantee("0.2", "0.6", "0.4"), {"sampled"}, "kept by a sampled release alone"),
     "delta-growth": (rt.DeltaGrowth("0.4", "0.4"), {"sampled"}, "kept by a sampled release alone"),
-    "bt-privacy": (rt.BTPrivacy("0.3", "0.6"), {"generalized"}, "judged on generalized rows alone"),
+    "bt-privacy": (rt.BTPrivacy("0.3", "0.6"), {"generalized", "anatomized"}, "generalized and anatomized rows alone"),
     "distinct-l-diversity": (
         rt.DistinctLDiversity(2),
         {"generalized", "anatomized", "transformed"},

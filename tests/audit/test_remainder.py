@@ -56,7 +56,7 @@ def test_every_kind_says_what_is_left_wherever_it_gives_its_verdict(kind, people
     assert SAYS[kind] in sentence
     assert sentence in str(audit)
     assert audit.to_dict()["left"]["says"] == sentence
-    assert sentence in rt.report(release).facts["lead"]
+    assert sentence in [figure["means"] for figure in rt.report(release).facts["figures"]]
     say_findings(audit.to_dict())
     assert sentence in capsys.readouterr().out
     assert sentence.replace("'", "&#x27;") in audit._repr_html_()

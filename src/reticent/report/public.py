@@ -135,9 +135,9 @@ def build_key_figures(release: Release, report: Mapping[str, Any]) -> list[dict[
     figures = [_count_promises(report), _count_people(release, report)]
     if "risk" in report:
         figures.append(_describe_risk(release, report["risk"]))
-    if report["left"].get("row_keeps") is not None:
-        kept = format_kept_share(report["left"]["row_keeps"])
-        figures.append(make_key_figure("Detail", kept.replace(" %", "\u00a0%"), "", report["left"]["says"]))
+    row_keeps = report["left"].get("row_keeps")
+    kept = "\u2013" if row_keeps is None else format_kept_share(row_keeps).replace(" %", "\u00a0%")
+    figures.append(make_key_figure("Detail", kept, "", report["left"]["says"]))
     return figures
 
 
