@@ -173,7 +173,7 @@ def test_a_page_in_a_folder_is_checked_only_if_the_owner_noted_it(kind, kinds, t
     folder = tmp_path / "release"
     shutil.copytree(kinds[kind], folder)
     page = rt.report(folder).html()
-    write_public_report(folder / "report.html", page, force=False)
+    write_public_report(folder / "report.html", page.encode(), force=False)
     assert rt.open(folder).manifest.kind == kind
     assert rt.report(folder).html() == page, "the page does not speak of itself"
     assert rt.audit(folder).to_dict()["page"]["checked"] is True
@@ -190,7 +190,7 @@ def test_a_page_of_another_release_or_another_ledger_is_not_checked(kinds, tmp_p
     first, second = (tmp_path / name for name in ("first", "second"))
     for folder, kind in ((first, KINDS[0]), (second, KINDS[1])):
         shutil.copytree(kinds[kind], folder)
-    write_public_report(first / "report.html", rt.report(first).html(), force=False)
+    write_public_report(first / "report.html", rt.report(first).html().encode(), force=False)
     shutil.copy(first / "report.html", second / "report.html")
     assert rt.audit(second).page.checked is False
     assert rt.audit(first).page.checked is True
