@@ -285,15 +285,12 @@ def require_early_withholding_supported(job: Job) -> None:
     names = [name for name, column in job.columns.items() if column.beyond == "withhold"]
     if not names:
         return
-    attempt = (
-        f"rows_per_person as high as anybody has rows, without beyond, for {names[0]!r}, or fewer rows in the source."
-    )
     if not getattr(writer, "draws_rows", True):
         raise JobError(
             f'{job.method.name} cannot withhold rows by beyond = "withhold".',
             why=f"What a {writer.kind} release states of its groups is compared with all rows of the source, and which rows "
             "were drawn to be withheld is recorded nowhere.",
-            attempt=attempt,
+            attempt="a table with one row of each person, without rows_per_person and beyond.",
         )
     for promise in job.promises:
         if getattr(promise, "whole_table", False):
@@ -301,7 +298,8 @@ def require_early_withholding_supported(job: Job) -> None:
                 f'{promise.name} cannot be kept with beyond = "withhold".',
                 why="Prior beliefs are estimated from the rows that are planned: which rows were drawn to be withheld is "
                 "recorded nowhere, so that the beliefs could not be recounted.",
-                attempt=attempt,
+                attempt=f"leaving beyond out for {names[0]!r}, with rows_per_person as high as anybody has rows, or fewer rows "
+                "in the source.",
             )
 
 

@@ -157,7 +157,7 @@ def bound_rows(job: DraftJob, match: re.Match[str], what: str) -> Iterator[Draft
     yield changed
 
 
-@rule(r"fewer rows of each person|a table with one row of each person")
+@rule(r"fewer rows of each person|a table with one row of each person(?:, without rows_per_person and beyond)?")
 def drop_repeated_rows(job: DraftJob, match: re.Match[str], what: str) -> Iterator[DraftJob]:
     changed = job.change()
     changed.frame = job.frame.unique("name", keep="first", maintain_order=True)
@@ -456,7 +456,7 @@ def promise_separately(job: DraftJob, match: re.Match[str], what: str) -> Iterat
     yield changed
 
 
-@rule(r"rows_per_person as high as anybody has rows, without beyond, for '(\w+)'")
+@rule(r"leaving beyond out for '(\w+)', with rows_per_person as high as anybody has rows")
 def raise_limit(job: DraftJob, match: re.Match[str], what: str) -> Iterator[DraftJob]:
     changed = job.change()
     changed.table["columns"][match[1]] = {"role": "identifying", "rows_per_person": 3}

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from tests.advice import attack_cases, audit_cases, command_cases, ledger_cases, measure_cases, question_cases
+from tests.advice import (
+    attack_cases,
+    audit_cases,
+    command_cases,
+    ledger_cases,
+    measure_cases,
+    method_cases,
+    promise_cases,
+    question_cases,
+)
 from tests.advice.cases import Desk
 
 TABLES = [
@@ -14,6 +23,8 @@ TABLES = [
     ledger_cases.TABLE,
     command_cases.TABLE,
     measure_cases.TABLE,
+    method_cases.TABLE,
+    promise_cases.TABLE,
 ]
 
 

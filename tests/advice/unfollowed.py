@@ -38,6 +38,7 @@ UNFOLLOWED: dict[str, dict[str, str]] = {
     },
     "estimate/condition.py": {"a question with fewer different constants.": LARGE_TABLE},
     "format/data_files.py": {"a machine with more memory.": LARGE_TABLE},
+    "models/p_privacy.py": {"reporting it, with the job.": BUG},
     "query/analyses.py": {
         "a coarser column.": LARGE_TABLE,
         "fewer columns, or coarser ones.": LARGE_TABLE,

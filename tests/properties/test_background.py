@@ -16,7 +16,7 @@ from reticent.errors import PromiseUnreachable, RequestError
 from reticent.models.background_knowledge.bt_privacy import bind_adversaries
 from reticent.models.promise import CandidateGroups
 from tests.oracle import background, labels
-from tests.properties.background_tables import draw
+from tests.support.background_tables import draw
 from tests.support.forgeries import rewritten
 
 BLOCKS = int(os.environ.get("BACKGROUND_BLOCKS", "2"))  # of a hundred tables each; fifty of both kinds have passed

@@ -208,7 +208,9 @@ class Burel(Method):
         share = _choose_share(split, retrieve) if isinstance(self.share, str) else self.share
         classes = _find_several_classes(split, share)
         if len(classes.sizes) == 1:
-            require_several_classes(name, totals, classes.buckets)
+            others = [promise for promise in promises if not isinstance(promise, BetaLikeness)]
+            is_redrawable = not others and len(cells.sensitive) == 1 and null < 0
+            require_several_classes(name, totals, classes.buckets, is_redrawable=is_redrawable)
         recipe = replace(retrieve(classes), chosen={} if share == self.share else {"share": share})
         if self.refine is None:
             return recipe
@@ -270,10 +272,11 @@ def to_family_likeness(promise: BetaLikeness | SemanticLikeness) -> BetaLikeness
     return promise.likeness if isinstance(promise, SemanticLikeness) else promise
 
 
-def require_several_classes(name: str, totals: np.ndarray, buckets: ValueBuckets) -> None:
+def require_several_classes(name: str, totals: np.ndarray, buckets: ValueBuckets, *, is_redrawable: bool) -> None:
     """Refuse a single class: it would show only the overall distribution.
 
-    Where a rare value is the reason, another kind of release serves better.
+    Where a rare value is the reason, another kind of release serves better, if its values may be redrawn
+    (`is_redrawable`): beta-perturbation takes one column, without gaps, and keeps nothing but beta-likeness.
     """
     half = buckets.sizes // 2
     halves = np.stack([half, buckets.sizes - half])
@@ -290,7 +293,9 @@ def require_several_classes(name: str, totals: np.ndarray, buckets: ValueBuckets
         f"beta-likeness on {name!r} leaves burel a single class: the whole table.",
         why=f"One value has {fewest_rows} of {rows} rows and may reach a frequency of {numerator / denominator:.4g} in a class, so a class "
         f"that holds it needs at least {needed} rows; half of the table cannot hold its share of it.",
-        attempt='a larger beta, withholding so rare a value, or method = "beta-perturbation".',
+        attempt='a larger beta, withholding so rare a value, or method = "beta-perturbation".'
+        if is_redrawable
+        else "a larger beta, or withholding so rare a value.",
     )
 
 

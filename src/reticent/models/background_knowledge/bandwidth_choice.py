@@ -72,7 +72,12 @@ class BandwidthChoice:
 
 
 def choose_bandwidths(
-    cells: Cells, column: int, kernel: str, distances: Mapping[str, Mapping[str, Any]] | None = None
+    cells: Cells,
+    column: int,
+    kernel: str,
+    distances: Mapping[str, Mapping[str, Any]] | None = None,
+    *,
+    max_work: int = MAX_TRIAL_WORK,
 ) -> BandwidthChoice:
     """Choose a bandwidth for each quasi-identifier: those by which the other people predict a sensitive column best.
 
@@ -86,13 +91,15 @@ def choose_bandwidths(
         The kernel of the adversary.
     distances : mapping, optional
         Distances of values for columns that have a matrix of their own.
+    max_work : int
+        What one estimation of priors may cost, as their route counts it.
 
     Returns
     -------
     BandwidthChoice
         A bandwidth of `CHOICE_GRID` for each column, and its score.
     """
-    scores = HeldOutScores(cells, column, kernel, distances or {})
+    scores = HeldOutScores(cells, column, kernel, distances or {}, max_work)
     columns = range(len(cells.quasi))
     nothing_known: Bandwidths = (WHOLE_BANDWIDTH,) * len(cells.quasi)
     alone: Bandwidths = tuple(
@@ -115,6 +122,7 @@ class HeldOutScores:
     column: int
     kernel: str
     distances: Mapping[str, Mapping[str, Any]]
+    max_work: int = MAX_TRIAL_WORK
     _scores: dict[Bandwidths, float] = field(default_factory=dict)
 
     @cached_property
@@ -152,7 +160,7 @@ class HeldOutScores:
         priors = KernelPriors(
             PointCounts(points.astype(np.int32), entry_points, entry_values, counts.astype(np.int64), size), weights
         )
-        _require_affordable(priors)
+        _require_affordable(priors, self.max_work)
         sums = priors.sum_weights()
         totals = np.bincount(entry_values, weights=counts, minlength=size)
         is_shared = totals[entry_values] > 1  # the only person with a value is predicted by nobody
@@ -222,9 +230,9 @@ def _exchange(bandwidths: Bandwidths, axis: int, bandwidth: Bandwidth) -> Bandwi
     return (*bandwidths[:axis], bandwidth, *bandwidths[axis + 1 :])
 
 
-def _require_affordable(priors: KernelPriors) -> None:
+def _require_affordable(priors: KernelPriors, max_work: int) -> None:
     points = len(priors.counts.codes)
-    if priors.route.work > MAX_TRIAL_WORK:
+    if priors.route.work > max_work:
         raise JobError(
             f"No bandwidth can be chosen from this table: {points:,} combinations of quasi-identifiers take too long.",
             why="A hundred bandwidths are tried, and each compares all combinations with each other.",
