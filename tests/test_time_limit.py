@@ -8,7 +8,10 @@ from time import process_time
 
 import pytest
 
+import reticent as rt
+from reticent.release.bundle import read_manifest
 from reticent.time_limit import TimeLimitReached, _Watch, run_within
+from tests.support import contract_examples
 
 
 def loop_for_ever() -> None:
@@ -105,3 +108,13 @@ def test_a_tracer_works_after_a_limit_was_reached():
     finally:
         sys.settrace(before)
     assert steps
+
+
+def test_a_limit_that_ends_while_a_manifest_is_checked_does_not_call_the_release_damaged(monkeypatch):
+    job = rt.Job(columns=contract_examples.columns("illness"), promises=[rt.KAnonymity(3)])
+    release = rt.publish(job, frame=contract_examples.people())
+    with monkeypatch.context() as patch:
+        patch.setattr("reticent.format.manifest.parse_dtype", lambda text: loop_for_ever())
+        with pytest.raises(TimeLimitReached):
+            run_within(0.05, lambda: read_manifest(release.folder))
+    assert read_manifest(release.folder).kind == "generalized"

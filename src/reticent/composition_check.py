@@ -13,14 +13,14 @@ their manifests, is refused beyond it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from reticent.attacks.composition.alignment import align_releases
 from reticent.attacks.composition.attack import CompositionOutcome, attack_aligned_releases
-from reticent.attacks.composition.release_odds import bound_release_odds, multiply_odds
+from reticent.attacks.composition.release_odds import ReleaseOdds, bound_release_odds, multiply_odds
 from reticent.errors import PromiseUnreachable, ReticentError, pluralize
 from reticent.job.job import Job
 from reticent.ledger.fingerprint import CountedRows
@@ -29,6 +29,13 @@ from reticent.ledger.paths import compute_release_digest
 from reticent.release.release import Release
 
 MAX_NAMED_FOLDERS = 4
+ODDS_ADVICE = {
+    "other limits": "publishing nothing new of these people, a stricter promise or a smaller p, or a greater odds_at_most in "
+    "[release].",
+    "no seed": "publishing without a seed, or leaving odds_at_most out of [release].",
+    "no limit": "publishing nothing new of these people, or leaving odds_at_most out of [release].",
+}
+"""What helps where releases multiply the odds of a value by too much: an earlier one may leave nothing that bounds them."""
 
 
 def check_composition(
@@ -87,14 +94,21 @@ def _check_odds(limit: Fraction, staged: Path, ledger: Ledger, rows: CountedRows
             f"With {_list_folder_names(folders)}, the odds of a value may be multiplied by more than {float(limit):g}; "
             "nothing was published.",
             why=f"Odds multiply over releases of the same people: {product}, {reach}.",
-            attempt="publishing nothing new of these people, a stricter promise or a smaller p, or a greater odds_at_most "
-            "in [release].",
+            attempt=ODDS_ADVICE[_find_odds_remedy(parts)],
         )
     left = limit / together.odds
     return [
         f"With {_list_folder_names(folders)}, the odds of a value are multiplied by {float(together.odds):.4g} at the most; of the "
         f"budget of {float(limit):g} a factor of {float(left):.4g} is left."
     ]
+
+
+def _find_odds_remedy(parts: Sequence[ReleaseOdds]) -> str:
+    """Find which of ODDS_ADVICE helps where odds exceed a limit; the first part is the release to be published."""
+    if multiply_odds(parts).odds is not None:
+        return "other limits"
+    unseeded = replace(parts[0], seeded=False)
+    return "no limit" if multiply_odds([unseeded, *parts[1:]]).odds is None else "no seed"
 
 
 @dataclass(frozen=True, eq=False)

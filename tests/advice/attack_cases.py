@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from typing import Any
 
 import polars as pl
+import pytest
 
 import reticent as rt
+from reticent.errors import RequestError
 from tests.advice.cases import CaseTable, Desk, Steps
 from tests.advice.kind_releases import publish_kind
 from tests.support import contract_examples
@@ -336,6 +339,19 @@ def believe_of_strangers(desk: Desk) -> Steps:
     yield lambda: attack("generalized", "background", prior=belief, **BACKGROUND)
 
 
+@follows(
+    "attacks/background.py",
+    "js (Jensen-Shannon), kl (Kullback-Leibler, which may be infinite) or emd (earth mover's distance).",
+)
+def measure_beliefs_by_unknown_divergence(desk: Desk) -> Steps:
+    people().write_csv(desk / "people.csv")
+    words = ("attack", publish_kind("generalized").folder, "--source", "people.csv", "--as", "background")
+    knowledge = ("--bandwidth", "0.3", "--t", "0.7", "--divergence")
+    yield desk.command(*words, *knowledge, "hellinger")
+    for divergence in ("js", "kl", "emd"):
+        yield desk.command(*words, *knowledge, divergence)
+
+
 # Releases joined with one another.
 
 
@@ -465,6 +481,208 @@ def link_more_corrupted_people_than_the_group_has(desk: Desk) -> Steps:
 
     yield lambda: LinkingSituation(Fraction(1, 2), 3, 0, 2, corrupted=(0, 1))
     yield lambda: LinkingSituation(Fraction(1, 2), 3, 0, 3, corrupted=(0, 1))
+
+
+# A predicate and a prior of the adversary's own.
+
+
+PRIOR_FORMS = (
+    "columns value and probability, beside them columns that tell people apart where each has a prior of their own; or one row "
+    "for each person, with a column for each value."
+)
+EVERYBODYS_PRIOR = pl.DataFrame({"value": ["flu", "cold"], "probability": ["1/2", "0.25"]})
+
+
+def list_own_priors(rows: int = 2) -> pl.DataFrame:
+    """Return a prior for each of the first people, in rows of a value and its probability."""
+    return people().head(rows).select("name", value=pl.lit("flu"), probability=pl.lit(0.5))
+
+
+def list_priors_by_column(rows: int = 2) -> pl.DataFrame:
+    """Return a prior for each of the first people, with a column for each of some values."""
+    return people().head(rows).select("name", flu=pl.lit(0.5), cold=pl.lit(0.25))
+
+
+def believe(prior: Any, **options: Any) -> Any:
+    return attack("sampled", "corruption", prior=prior, **options)
+
+
+@follows("attacks/corruption.py", "--prior FILE alone, or --lambda and --rho1 without it.")
+def believe_beside_lambda(desk: Desk) -> Steps:
+    people().write_csv(desk / "people.csv")
+    EVERYBODYS_PRIOR.write_csv(desk / "prior.csv")
+    words = ("attack", publish_kind("sampled").folder, "--source", "people.csv", "--as", "corruption")
+    limits = ("--lambda", "0.4", "--rho1", "0.2")
+    yield desk.command(*words, "--prior", "prior.csv", *limits)
+    yield desk.command(*words, "--prior", "prior.csv")
+    yield desk.command(*words, *limits)
+
+
+@follows("attacks/corruption.py", "one prior for everybody: columns value and probability.")
+def believe_of_each_person_where_values_are_shown(desk: Desk) -> Steps:
+    yield lambda: attack("generalized", "corruption", prior=list_own_priors())
+    for kind in ("generalized", "anatomized", "transformed"):
+        yield lambda kind=kind: attack(kind, "corruption", prior=EVERYBODYS_PRIOR)
+
+
+@follows("attacks/corruption.py", "leaving --predicate and --prior out, or a folder that `reticent publish` made.")
+def believe_of_a_plain_table(desk: Desk) -> Steps:
+    people().write_csv(desk / "people.csv")
+    words = ("--source", "people.csv", "--as", "corruption")
+    roles = ("--quasi", "age,city", "--sensitive", "illness")
+    stated = ("--predicate", "illness = 'flu'", "--prior", "uniform")
+    yield desk.command("attack", "people.csv", *words, *roles, *stated)
+    yield desk.command("attack", "people.csv", *words, *roles)
+    yield desk.command("attack", publish_kind("sampled").folder, *words, *stated)
+    yield desk.command("attack", publish_kind("generalized").folder, *words, *stated)
+
+
+@follows("attacks/corruption.py", "leaving them out.")
+def name_a_victim_of_a_plain_table(desk: Desk) -> Steps:
+    roles: dict[str, Any] = {"quasi": ["age", "city"], "sensitive": ["illness"]}
+    table = people().select("age", "city", "illness")
+    named: dict[str, Any] = {"external": people(), "corrupted": people().head(3), "victim": "age=20"}
+    yield lambda: rt.attack(table, name="corruption", source=people(), **roles, **named)
+    yield lambda: rt.attack(table, name="corruption", source=people(), **roles)
+
+
+@follows(
+    "attacks/corruption.py",
+    "--victim COLUMN=VALUE, or neither --external nor --corrupted: then each person is the victim in turn.",
+)
+def believe_of_each_person_without_a_victim(desk: Desk) -> Steps:
+    names = people()["name"]
+    yield lambda: believe(list_own_priors(), external=people(), corrupted=people().slice(9, 3))
+    for named in ({"external": people()}, {"corrupted": people().slice(9, 3)}, {}):
+        yield lambda named=named: believe(list_own_priors(), victim=f"name={names[0]}", **named)
+    yield lambda: believe(list_own_priors())
+
+
+@follows("attacks/remaining_values.py", "the data that was published.")
+def count_other_people_of_groups(desk: Desk) -> Steps:
+    yield lambda: attack("transformed", "corruption", pl.concat([people(), people()]))
+    yield lambda: attack("transformed", "corruption")
+
+
+@cache
+def publish_uniform_targets() -> rt.Release:
+    """Return a transformed release whose target tells nothing of the totals of its values."""
+    job = rt.Job(
+        columns=contract_examples.columns("illness"),
+        promises=[rt.PPrivacy("uniform")],
+        method=rt.Distribution(),
+    )
+    return rt.publish(job, frame=people())
+
+
+@follows("attacks/remaining_values.py", "the data that was published.")
+def match_values_of_other_people(desk: Desk) -> Steps:
+    all_ill_alike = people().with_columns(illness=pl.lit("flu"))
+    yield lambda: rt.attack(publish_uniform_targets(), name="corruption", source=all_ill_alike)
+    yield lambda: rt.attack(publish_uniform_targets(), name="corruption", source=people())
+
+
+def add_predicates(text: str, *refused: str) -> None:
+    """Register predicates that are refused with an advice, each followed by predicates that it leads to."""
+    for predicate in refused:
+
+        def follow(desk: Desk, predicate: str = predicate) -> Steps:
+            yield lambda: corrupt(predicate=predicate)
+            yield lambda: corrupt(predicate="illness = 'flu'")
+            yield lambda: corrupt(predicate="illness IN ('flu', 'cold')")
+
+        follow.__name__ = f"believe that {predicate}"
+        follows("attacks/stated_belief.py", text)(follow)
+
+
+add_predicates(
+    "a condition on the sensitive column, such as … = ... or … IN (...).",
+    "illness = = 'flu'",
+    "illness = 'flu'; illness = 'cold'",
+    "",
+    "1 = 1",
+)
+add_predicates(
+    "a condition that some of the values meet.",
+    "illness <> 'plague'",
+    "illness = 'plague'",
+)
+
+
+@cache
+def publish_odd_name(name: str) -> rt.Release:
+    """Return a sampled release whose sensitive column has a name that SQL reads as something else."""
+    columns = {"age": rt.quasi(), name: rt.sensitive(domain=[row[0] for row in ILLNESS])}
+    promises = [rt.RhoGuarantee("0.2", "0.6", "0.4")]
+    job = rt.Job(columns=columns, promises=promises, method=rt.PerturbedGeneralization(k=2))
+    return rt.publish(job, frame=people().rename({"illness": name}).select(*columns))
+
+
+def add_odd_name(name: str) -> None:
+    def follow(desk: Desk) -> Steps:
+        source = people().rename({"illness": name})
+        words = {"name": "corruption", "source": source, **CORRUPTION}
+        yield lambda: rt.attack(publish_odd_name(name), predicate="1 = 1", **words)
+        with pytest.raises(RequestError) as refusal:
+            rt.attack(publish_odd_name(name), predicate="1 = 1", **words)
+        advised = re.search(r"such as (.*) = \.\.\. or (.*) IN \(\.\.\.\)\.", refusal.value.attempt)
+        assert advised is not None
+        yield lambda: rt.attack(publish_odd_name(name), predicate=f"{advised[1]} = 'flu'", **words)
+        yield lambda: rt.attack(publish_odd_name(name), predicate=f"{advised[2]} IN ('flu', 'cold')", **words)
+
+    follow.__name__ = f"believe of a column called {name}"
+    follows("attacks/stated_belief.py", "a condition on the sensitive column, such as … = ... or … IN (...).")(follow)
+
+
+for odd_name in ("illness", "illness-code", "case", 'a "b"'):
+    add_odd_name(odd_name)
+
+
+def follow_prior_forms(refused: Any) -> Steps:
+    """Yield a prior that cannot be read, and priors of all forms that are advised."""
+    yield lambda: believe(refused)
+    yield lambda: believe(EVERYBODYS_PRIOR)
+    yield lambda: believe(list_own_priors())
+    yield lambda: believe(list_priors_by_column())
+
+
+@follows("attacks/stated_belief.py", PRIOR_FORMS)
+def believe_nothing(desk: Desk) -> Steps:
+    yield from follow_prior_forms(EVERYBODYS_PRIOR.head(0))
+
+
+@follows("attacks/stated_belief.py", PRIOR_FORMS)
+def believe_without_probabilities(desk: Desk) -> Steps:
+    yield from follow_prior_forms(EVERYBODYS_PRIOR.drop("probability"))
+
+
+@follows("attacks/stated_belief.py", PRIOR_FORMS)
+def believe_of_people_by_unknown_column(desk: Desk) -> Steps:
+    yield from follow_prior_forms(list_own_priors().rename({"name": "patient"}))
+
+
+@follows("attacks/stated_belief.py", "one row for each person.")
+def believe_of_a_person_in_two_rows(desk: Desk) -> Steps:
+    yield lambda: believe(pl.concat([list_priors_by_column()] * 2))
+    yield lambda: believe(list_priors_by_column())
+
+
+@follows("attacks/stated_belief.py", "lines that agree with it in every column that both have.")
+def believe_of_people_not_on_the_list(desk: Desk) -> Steps:
+    yield lambda: believe(list_own_priors().with_columns(name=pl.lit("nobody")))
+    yield lambda: believe(list_own_priors())
+
+
+@follows("attacks/stated_belief.py", "each value once.")
+def believe_a_value_twice(desk: Desk) -> Steps:
+    yield lambda: believe(pl.concat([EVERYBODYS_PRIOR] * 2))
+    yield lambda: believe(EVERYBODYS_PRIOR)
+
+
+@follows("attacks/stated_belief.py", "probabilities that add up to 1.")
+def believe_too_much(desk: Desk) -> Steps:
+    yield lambda: believe(EVERYBODYS_PRIOR.with_columns(probability=pl.lit("0.8")))
+    yield lambda: believe(EVERYBODYS_PRIOR.with_columns(probability=pl.lit("0.5")))
 
 
 # Names of things.

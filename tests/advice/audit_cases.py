@@ -85,6 +85,16 @@ def judge_background_knowledge_of_other_kinds(desk: Desk) -> Steps:
         yield lambda kind=kind: audit_kind(kind, list_judged(kind))
 
 
+@follows("audit/measure/background.py", "the promise with these numbers.")
+def judge_bandwidth_that_nobody_chose(desk: Desk) -> Steps:
+    columns = contract_examples.columns("illness")
+    release = rt.publish(rt.Job(columns=columns, promises=[rt.BTPrivacy("auto", 0.6)]), frame=people())
+    chosen = release.manifest.promises[0].parameters["bandwidth"]
+    assert chosen != "auto"
+    yield lambda: rt.audit(release.folder, source=people(), promises=[rt.BTPrivacy("auto", 0.6)])
+    yield lambda: rt.audit(release.folder, source=people(), promises=[rt.BTPrivacy(chosen, 0.6)])
+
+
 @follows("audit/measure/p_privacy.py", "{evidence.suggest_promise()}")
 def judge_targets_of_other_kinds(desk: Desk) -> Steps:
     yield lambda: audit_kind("perturbed", "p-privacy")

@@ -423,6 +423,13 @@ def print_sql_by_another_reconstruction(desk: Desk) -> Steps:
     yield desk.command(*words, "--by", "em")
 
 
+@follows("cli/query.py", "--density without --at and --print-sql.")
+def print_sql_by_a_density(desk: Desk) -> Steps:
+    yield desk.command("query", publish_kind("anatomized").folder, COUNT, "--print-sql", "duckdb", "--density", "even")
+    yield desk.command("query", release_folder(), COUNT, "--density", "even")
+    yield desk.command("query", release_folder(), COUNT, "--density", "likelihood")
+
+
 @follows("cli/query.py", "SQL in quotes; or --file FILE or --analyses FILE, and --source DATA with it.")
 def ask_nothing(desk: Desk) -> Steps:
     write_files(desk)

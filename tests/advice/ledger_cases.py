@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 import reticent as rt
+from reticent.attacks.composition.release_odds import bound_release_odds
 from reticent.ledger import commit, private_files, release_desk
 from reticent.ledger import paths as ledger_paths
 from reticent.ledger.ledger import Ledger
@@ -311,6 +313,93 @@ def limit_belief_too_low(desk: Desk) -> Steps:
     yield lambda: publish(desk, "second", job=make_job(release=rt.Output(together=0.4)), again=True)
     yield lambda: publish(desk, "second", job=make_job(release=rt.Output(together=1)), again=True)
     yield lambda: publish(desk, "new", others(), job=make_job(release=rt.Output(together=0.4)))
+
+
+# How much releases of redrawn values multiply odds.
+
+
+def make_redrawing_job(p: str = "0.3", **output: Any) -> rt.Job:
+    """Return a job that redraws values, most of them where p is small."""
+    return make_job(
+        columns=contract_examples.columns("illness"),
+        promises=[rt.RhoGuarantee("0.2", "0.6", "0.4")],
+        method=rt.PerturbedGeneralization(k=4, p=p),
+        release=rt.Output(**output),
+    )
+
+
+def publish_redrawn(desk: Desk, name: str, **options: Any) -> Any:
+    """Publish redrawn values of people of whom a release is out; options of the job and of publish."""
+    publishing = {key: options.pop(key) for key in ("frame", "seed") if key in options}
+    return publish(desk, name, job=make_redrawing_job(**options), again=True, **publishing)
+
+
+def measure_odds(desk: Desk) -> Fraction:
+    odds = bound_release_odds(rt.publish(make_redrawing_job(), frame=people()).manifest).odds
+    assert odds is not None
+    return odds
+
+
+@follows("composition_check.py", "a stricter promise or a smaller p, or a greater odds_at_most in [release].")
+def limit_odds_of_one_release(desk: Desk) -> Steps:
+    odds = measure_odds(desk)
+    limit = (1 + odds) / 2
+    strict = make_job(
+        columns=contract_examples.columns("illness"),
+        promises=[rt.RhoGuarantee("0.2", "0.22", "0.4")],
+        method=rt.PerturbedGeneralization(k=4),
+        release=rt.Output(odds_at_most=limit),
+    )
+    yield lambda: publish_redrawn(desk, "first", odds_at_most=limit)
+    yield lambda: publish_redrawn(desk, "smaller", odds_at_most=limit, p="0.05")
+    yield lambda: publish(desk, "stricter", others(), job=strict)
+    yield lambda: publish_redrawn(desk, "greater", odds_at_most=odds, frame=others(500))
+
+
+@follows(
+    "composition_check.py",
+    "putting it back, or leaving odds_at_most out of [release], or publishing nothing new of these people.",
+)
+def limit_odds_beside_a_lost_release(desk: Desk) -> Steps:
+    limit = measure_odds(desk) ** 2
+    publish_redrawn(desk, "first")
+    (desk / "first").rename(desk / "lost")
+    yield lambda: publish_redrawn(desk, "second", odds_at_most=limit)
+    yield lambda: publish_redrawn(desk, "new", odds_at_most=limit, frame=others())
+    (desk / "lost").rename(desk / "first")
+    yield lambda: publish_redrawn(desk, "second", odds_at_most=limit)
+    (desk / "first").rename(desk / "lost")
+    yield lambda: publish_redrawn(desk, "third")
+
+
+@follows(
+    "composition_check.py",
+    "publishing nothing new of these people, a stricter promise or a smaller p, or a greater odds_at_most in [release].",
+)
+def limit_odds_of_two_releases(desk: Desk) -> Steps:
+    odds = measure_odds(desk)
+    limit = (odds + odds**2) / 2
+    publish_redrawn(desk, "first")
+    yield lambda: publish_redrawn(desk, "second", odds_at_most=limit)
+    yield lambda: publish_redrawn(desk, "new", odds_at_most=limit, frame=others())
+    yield lambda: publish_redrawn(desk, "smaller", odds_at_most=limit, p="0.01")
+    yield lambda: publish_redrawn(desk, "greater", odds_at_most=odds**3)
+
+
+@follows("composition_check.py", "publishing nothing new of these people, or leaving odds_at_most out of [release].")
+def limit_odds_beside_values_that_are_shown(desk: Desk) -> Steps:
+    publish(desk, "shown")
+    yield lambda: publish_redrawn(desk, "second", odds_at_most=1000)
+    yield lambda: publish_redrawn(desk, "new", odds_at_most=1000, frame=others())
+    yield lambda: publish_redrawn(desk, "second")
+
+
+@follows("composition_check.py", "publishing without a seed, or leaving odds_at_most out of [release].")
+def limit_odds_beside_a_seeded_release(desk: Desk) -> Steps:
+    publish_redrawn(desk, "first", seed=1)
+    yield lambda: publish_redrawn(desk, "second", odds_at_most=1000, seed=2)
+    yield lambda: publish_redrawn(desk, "second", odds_at_most=1000)
+    yield lambda: publish_redrawn(desk, "third", seed=2)
 
 
 # The ledger's files.

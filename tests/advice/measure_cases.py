@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from functools import cache
 from typing import Any
 
@@ -19,6 +20,7 @@ from tests.advice.kind_releases import publish_kind
 from tests.support import contract_examples
 from tests.support.contract_examples import people
 
+check_module = importlib.import_module("reticent.check")  # the package calls the function of that name so
 TABLE = CaseTable()
 follows = TABLE.follows
 
@@ -82,6 +84,20 @@ def calibrate_where_nothing_is_withheld(desk: Desk) -> Steps:
     yield lambda: calibrate(rows=12, values=5, l=3)
     yield lambda: calibrate(rows=6, values=3, l=3)
     yield lambda: calibrate(rows=6, values=5, l=4)
+
+
+# check.
+
+
+@follows("check.py", "a greater --budget (budget=...), or numbers for the bandwidth.")
+def choose_bandwidth_within_no_time(desk: Desk) -> Steps:
+    def check(bandwidth: Any, budget: float) -> Any:
+        job = make_job(promises=[rt.BTPrivacy(bandwidth, 0.6)])
+        return rt.check(job, frame=people(), methods=["mondrian"], budget=budget)
+
+    yield desk.with_setting(check_module, "settle_promises", fail_in_time, lambda: check("auto", 1))
+    yield lambda: check("auto", 60)
+    yield lambda: check(0.3, 1)
 
 
 # compare, sweep and advise.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import shutil
 import sys
 from collections.abc import Callable
 from functools import cache
@@ -17,6 +18,7 @@ from reticent.query import run, sql
 from tests.advice.cases import CaseTable, Desk, Steps
 from tests.advice.kind_releases import publish_kind
 from tests.support.contract_examples import CITIES, people
+from tests.support.release_folders import resealed
 
 TABLE = CaseTable()
 follows = TABLE.follows
@@ -247,6 +249,41 @@ add_questions(
 def ask_at_no_level(desk: Desk) -> Steps:
     yield lambda: run.QueryOptions(level=1)
     yield lambda: publish_kind("perturbed").query(COUNT, level=0.95)
+
+
+@follows("query/run.py", "the question without a density.")
+def ask_by_a_density_where_nothing_is_labelled(desk: Desk) -> Steps:
+    yield lambda: publish_kind("anatomized").query(COUNT, density="even")
+    for kind in ("anatomized", "perturbed", "transformed"):
+        yield lambda kind=kind: publish_kind(kind).query(COUNT)
+
+
+@follows("estimate/known_totals.py", "getting the folder again from its publisher.")
+def ask_release_whose_totals_contradict_its_groups(desk: Desk) -> Steps:
+    """A stranger says that a target of weights, and other ones, is the distribution of the published values."""
+    columns = {"id": rt.quasi(numeric=True), "pay": rt.sensitive()}
+    promise = rt.PPrivacy({"weights": {"0": 3, "70": 1}}, exact=True)
+    frame = pl.DataFrame({"id": range(8), "pay": [0] * 6 + [70] * 2})
+    release = publish_small(frame, columns, rt.Distribution(), promise)
+
+    def state_other_totals(stated: dict[str, Any]) -> None:
+        stated["promises"][0]["target"] = "source"
+        stated["targets"] = [[1, 1, 3]]
+
+    folder = shutil.copytree(release.folder, desk / "changed")
+    resealed(folder, state_other_totals)
+    questions = [where("pay = 70"), "SELECT SUM(pay) FROM release"]
+    yield lambda: rt.open(folder).query(questions[0])
+    again = shutil.copytree(release.folder, desk / "again")
+    for question in questions:
+        yield lambda question=question: rt.open(again).query(question)
+
+
+@follows("estimate/density.py", 'density = "likelihood" or "even".')
+def ask_by_unknown_density(desk: Desk) -> Steps:
+    yield lambda: publish_visits().query(COUNT, density="uniform")
+    yield lambda: publish_visits().query(COUNT, density="likelihood")
+    yield lambda: publish_visits().query(COUNT, density="even")
 
 
 @follows("query/run.py", "time_limit = 60.")

@@ -107,9 +107,10 @@ def read_predicate(text: str, column: ColumnEntry, domain: Sequence[str]) -> np.
     """
     from reticent.data.parsing import parse_texts
     from reticent.estimate.condition import ConditionPieces, list_atoms, make_value_axis
-    from reticent.query.sql import check_condition, make_condition, parse_statements
+    from reticent.query.sql import check_condition, make_condition, parse_statements, write_column_name
 
-    attempt = f'a condition on {column.name!r}, such as "{column.name} = ..." or "{column.name} IN (...)".'
+    name = write_column_name(column.name)
+    attempt = f"a condition on the sensitive column, such as {name} = ... or {name} IN (...)."
     trees = parse_statements(text, "The predicate", attempt)
     if len(trees) != 1 or trees[0] is None:
         raise RequestError("A predicate is one condition.", attempt=attempt)

@@ -396,8 +396,9 @@ def _check_dtype(value: Any) -> str:
             return value
     except MisshapenValue:
         raise
-    except BaseException as error:  # Polars ends some of these in a panic, which is no Exception
-        if isinstance(error, KeyboardInterrupt | SystemExit):
+    except BaseException as error:
+        is_panic = type(error).__name__ == "PanicException"  # of Polars, and no Exception
+        if not (is_panic or isinstance(error, Exception)):  # Ctrl-C, or a limit of time that is over
             raise
     raise MisshapenValue("no data type that is published")
 

@@ -176,6 +176,16 @@ def parse_statements(text: str, what: str, attempt: str) -> list[Any]:
     return list(trees)
 
 
+def write_column_name(name: str) -> str:
+    """Return a column's name as it stands in a question: in double quotes where it is read as something else without."""
+    try:
+        column = sqlglot.parse_one(name, read="duckdb") if name.isidentifier() else None
+    except SqlglotError:  # a word of SQL, such as case
+        column = None
+    is_plain = isinstance(column, exp.Column) and column.name == name
+    return name if is_plain else exp.to_identifier(name, quoted=True).sql(dialect="duckdb")
+
+
 def split_conjunction(condition: Any | None) -> list[Any]:
     """List the conditions that AND joins at the top."""
     if condition is None:
