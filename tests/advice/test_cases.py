@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from tests.advice import attack_cases, audit_cases, command_cases, ledger_cases, measure_cases, question_cases
+from tests.advice import (
+    attack_cases,
+    audit_cases,
+    command_cases,
+    ledger_cases,
+    measure_cases,
+    question_cases,
+    target_cases,
+)
 from tests.advice.cases import Desk
 
 TABLES = [
@@ -14,6 +22,7 @@ TABLES = [
     ledger_cases.TABLE,
     command_cases.TABLE,
     measure_cases.TABLE,
+    target_cases.TABLE,
 ]
 
 
