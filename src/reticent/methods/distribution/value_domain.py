@@ -25,7 +25,7 @@ from reticent.data.domain import Domain, TreeDomain
 from reticent.data.hierarchy import Hierarchy, sniff_delimiter
 from reticent.data.label_grammar import ANY_LABEL, format_range_label, format_set_label, format_value_label
 from reticent.data.parsing import parse_texts
-from reticent.errors import ColumnError, JobError, pluralize
+from reticent.errors import ColumnError, InternalError, JobError, pluralize
 from reticent.exact_arithmetic import is_whole
 from reticent.limits import read_text_file, require_moderate_number
 from reticent.models.p_privacy import PPrivacy
@@ -236,6 +236,8 @@ def _build_tree(spans: Sequence[tuple[int, int]], parent: Sequence[int], positio
 
 def _require_known_values(cells: Cells) -> Domain:
     """Return the domain of the sensitive column, and refuse one with missing values."""
+    if len(cells.sensitive) != 1:
+        raise InternalError(f"distribution was given {len(cells.sensitive)} sensitive columns.")
     domain = cells.sensitive[0]
     if domain.null and cells.totals(0)[domain.null_code]:
         raise ColumnError(

@@ -84,7 +84,7 @@ def choose_group_size(promises: Iterable[Any], domain: int) -> int:
     return max(1, round((1 - largest) / largest))
 
 
-def find_largest_retention(promises: Iterable[Any], k: int, domain: int, k_origin: str) -> Fraction:
+def find_largest_retention(promises: Iterable[Any], k: int, domain: int, k_origin: str = "set") -> Fraction:
     """Find the largest p that keeps every promise; `k_origin`, one of RETENTION_ADVICE, says where k is from."""
     retentions = [(_find_largest_for_promise(each_promise, k, domain), each_promise) for each_promise in promises]
     for p, promise in retentions:

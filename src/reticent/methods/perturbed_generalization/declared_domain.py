@@ -19,7 +19,7 @@ from reticent.data.cells import Cells
 from reticent.data.columns import RECODING_OPTIONS, Column, Role, is_numeric_range, recode_values
 from reticent.data.domain import Domain, TreeDomain
 from reticent.data.parsing import parse_dates, parse_numbers, parse_texts
-from reticent.errors import ColumnError, JobError, pluralize, quote_list
+from reticent.errors import ColumnError, InternalError, JobError, pluralize, quote_list
 
 METHOD_NAME = "perturbed-generalization"
 MAX_DOMAIN_VALUES = 100_000
@@ -61,6 +61,8 @@ def require_declared_domain(columns: Mapping[str, Column], method_lists: bool) -
 
 def find_sensitive_domain(cells: Cells, method_list: Sequence[str] | None) -> SensitiveDomain:
     """Find U^s for the only sensitive column, which must be discrete and without missing values."""
+    if len(cells.sensitive) != 1:
+        raise InternalError(f"{METHOD_NAME} was given {len(cells.sensitive)} sensitive columns.")
     column = cells.sensitive[0]
     totals = cells.totals(0)
     if column.null and totals[column.null_code]:
