@@ -13,6 +13,7 @@ from tests.advice import (
     method_cases,
     promise_cases,
     question_cases,
+    target_cases,
 )
 from tests.advice.cases import Desk
 
@@ -25,6 +26,7 @@ TABLES = [
     measure_cases.TABLE,
     method_cases.TABLE,
     promise_cases.TABLE,
+    target_cases.TABLE,
 ]
 
 

@@ -14,7 +14,7 @@ from reticent.data.cells import Cells
 from reticent.data.columns import PUBLISHED_ROLES, Column, Role
 from reticent.data.label_grammar import format_value_label
 from reticent.data.parsing import parse_texts
-from reticent.errors import InternalError, JobError
+from reticent.errors import InternalError
 from reticent.format.data_writer import CodedColumn, FileRows, RowBatches
 from reticent.recipe.group_labels import (
     GroupLabels,
@@ -55,10 +55,6 @@ class SampledWriter:
 
     @classmethod
     def from_recipe(cls, recipe: SampledRecipe, columns: Mapping[str, Column]) -> SampledWriter:
-        if SIZE_COLUMN in columns and columns[SIZE_COLUMN].role is not Role.IDENTIFYING:
-            raise JobError(
-                f"A sampled release has a column {SIZE_COLUMN!r} of its own.", attempt="renaming the source's column."
-            )
         tight = replace(recipe.cells, quasi=tuple(domain.tight for domain in recipe.cells.quasi))
         recipe = replace(recipe, cells=tight, padded={})  # labels that overlap would count a person twice
         merged, labels = merge_equal_labels(recipe)

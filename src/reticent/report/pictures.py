@@ -62,7 +62,7 @@ def measure_group_sizes(release: Release, frame: pl.DataFrame) -> np.ndarray | N
     names = _list_quasi_names(release)
     if not reader_for(release.manifest.kind).labelled or not names or not frame.height:
         return None
-    return _count_rows(frame, [pl.col(name) for name in names])["rows"].to_numpy()
+    return _count_rows(frame, [pl.struct(names).alias("label")])["rows"].to_numpy()
 
 
 def _build_group_section(release: Release, report: Mapping[str, Any], frame: pl.DataFrame) -> dict[str, Any] | None:

@@ -12,6 +12,10 @@ from reticent.kernels.distribution_fakes import fill_costs, recover_choices
 from reticent.methods.distribution.value_domain import ValueTree
 
 MAX_COST_BYTES = 2_000_000_000  # bytes that the table of costs may take
+SMALLER_TABLE = (
+    'fewer fakes, or a share of them (fakes = 0.05) in smaller groups (group_by, within = "qi-sa", or within = "hilbert" '
+    "with a size)"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,9 +101,8 @@ def add_fakes(counts: np.ndarray, tree: ValueTree, weights: np.ndarray, max_fake
     below = tree.sum_below(counts)
     values_below = np.ascontiguousarray(below, np.int64)
     weighted = tree.to_kernel_arrays(weights)
-    _require_affordable(
-        counts, (max_fakes + 1) * (int(values_below.max()) + max_fakes + 1) * 8, max_fakes
-    )  # of the root alone
+    root_need = (max_fakes + 1) * (int(values_below.max()) + max_fakes + 1) * 8
+    _require_affordable(counts, root_need, max_fakes, SMALLER_TABLE + ".")
     offsets = np.zeros((len(tree) + 1, 2), np.int64)
     offsets[1:, 0] = np.cumsum((max_fakes + 1) * (values_below + max_fakes + 1))
     parts = np.bincount(tree.parent[1:], weights=weights[1:], minlength=len(tree)).astype(np.int64)
@@ -107,7 +110,7 @@ def add_fakes(counts: np.ndarray, tree: ValueTree, weights: np.ndarray, max_fake
     edges = np.append(0, (max_fakes + 1) * units[tree.parent[1:]])
     offsets[1:, 1] = np.cumsum(edges)
     need = int(offsets[-1, 0] + (max_fakes + 1) * units.max()) * 8 + int(offsets[-1, 1]) * 4
-    _require_affordable(counts, need, max_fakes)
+    _require_affordable(counts, need, max_fakes, SMALLER_TABLE + ", or a coarser grid.")
     cost = np.empty(int(offsets[-1, 0] + (max_fakes + 1) * units.max()))
     choice = np.empty(max(int(offsets[-1, 1]), 1), np.int32)
     fill_costs(values_below, weighted, tree.ranges, cost, choice, offsets, max_fakes)
@@ -121,11 +124,11 @@ def add_fakes(counts: np.ndarray, tree: ValueTree, weights: np.ndarray, max_fake
     return FakedGroup(np.column_stack([used, out[used, 2]]), out[tree.leaf, 0], costs)
 
 
-def _require_affordable(counts: np.ndarray, need: int, max_fakes: int) -> None:
+def _require_affordable(counts: np.ndarray, need: int, max_fakes: int, attempt: str) -> None:
     """Refuse so many fakes that the table of costs would not fit; `need` are its bytes."""
     if need > MAX_COST_BYTES:
         raise JobError(
             f"{max_fakes:,} fakes beside {int(counts.sum()):,} values of a domain of {len(counts):,} need {need / 1e9:,.1f} GB.",
             why="The table of costs grows with the square of the number of fakes (theorem 2).",
-            attempt='fewer fakes, smaller groups (group_by, within = "qi-sa" or "hilbert"), or a coarser grid.',
+            attempt=attempt,
         )

@@ -99,8 +99,6 @@ def compute_distribution_distance(promise: Mapping[str, Any], shares: Shares, re
     differences = [a - b for a, b in zip(shares, reference, strict=True)]
     if kind == "equal":
         return sum((abs(d) for d in differences), Fraction(0)) / 2
-    if kind != "ordered":
-        raise JobError(f"p-privacy: nearest t-closeness knows no {kind!r} distance.", attempt='"equal" or "ordered".')
     total = Fraction(0)
     moved = Fraction(0)
     for difference in differences:
@@ -361,9 +359,11 @@ def _compute_listed_masses(target: Any, values: ValueDomain) -> np.ndarray:
         raise JobError(f"A target over {values.name!r} lists a value that is no number.") from None
     unknown = len(set(weight_of) - set(keys))
     if unknown:
+        has_grid = values.units is not None and values.hierarchy is None
+        holder = "domain = [least, greatest, step]" if has_grid else "an order or a hierarchy of the column"
         raise JobError(
             f"The target lists {pluralize(unknown, 'value')} that the domain of {values.name!r} lacks.",
-            attempt="values of the domain, or domain = [least, greatest, step] that holds them.",
+            attempt=f"values of the domain, or {holder} that holds them.",
         )
     return _to_whole_masses([weight_of.get(key, Fraction(0)) for key in keys])
 

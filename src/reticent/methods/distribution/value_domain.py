@@ -25,7 +25,7 @@ from reticent.data.domain import Domain, TreeDomain
 from reticent.data.hierarchy import Hierarchy, sniff_delimiter
 from reticent.data.label_grammar import ANY_LABEL, format_range_label, format_set_label, format_value_label
 from reticent.data.parsing import parse_texts
-from reticent.errors import ColumnError, JobError, pluralize
+from reticent.errors import ColumnError, InternalError, JobError, pluralize
 from reticent.exact_arithmetic import is_whole
 from reticent.limits import read_text_file, require_moderate_number
 from reticent.models.p_privacy import PPrivacy
@@ -175,7 +175,7 @@ class ValueDomain:
 
 def make_value_domain(cells: Cells, promise: PPrivacy) -> ValueDomain:
     """Make the domain of the only sensitive column, which may have no missing values."""
-    domain = _require_single_column(cells)
+    domain = _require_known_values(cells)
     totals = cells.totals(0)
     hierarchy = domain.hierarchy if isinstance(domain, TreeDomain) and domain.is_from_steward else None
     kind = getattr(domain, "kind", "categorical")
@@ -189,7 +189,7 @@ def make_value_domain(cells: Cells, promise: PPrivacy) -> ValueDomain:
         return _build_checked_domain(domain, totals, order, None, 1, hierarchy)
     texts = list(domain.texts) if hierarchy else _list_numbers(domain, totals, promise)
     units, scale = _convert_to_units(domain.name, texts, cells.rows)
-    return _build_checked_domain(domain, totals, texts, units, scale, hierarchy)
+    return _build_checked_domain(domain, totals, texts, units, scale, hierarchy, has_grid=promise.domain is not None)
 
 
 def find_listed_weights(target: Any) -> dict[str, Fraction] | None:
@@ -234,12 +234,10 @@ def _build_tree(spans: Sequence[tuple[int, int]], parent: Sequence[int], positio
     return ValueTree(first.copy(), last.copy(), np.array(parent, np.int64), np.ascontiguousarray(ranges, np.float64))
 
 
-def _require_single_column(cells: Cells) -> Domain:
+def _require_known_values(cells: Cells) -> Domain:
+    """Return the domain of the sensitive column, and refuse one with missing values."""
     if len(cells.sensitive) != 1:
-        raise JobError(
-            f"distribution transforms one sensitive column; the job declares {len(cells.sensitive)}.",
-            attempt='role = "identifying" for all but one, which are then not published.',
-        )
+        raise InternalError(f"distribution was given {len(cells.sensitive)} sensitive columns.")
     domain = cells.sensitive[0]
     if domain.null and cells.totals(0)[domain.null_code]:
         raise ColumnError(
@@ -263,14 +261,12 @@ def _build_checked_domain(
     units: np.ndarray | None,
     scale: int,
     hierarchy: Hierarchy | None,
+    *,
+    has_grid: bool = False,
 ) -> ValueDomain:
+    """Build the domain once its values are known to be few, publishable and all that occur; `has_grid`: they are declared."""
     if len(texts) > MAX_DOMAIN_VALUES:
         raise _make_too_many_error(domain.name, len(texts))
-    if len(texts) < 2:
-        raise JobError(
-            f"The sensitive column {domain.name!r} has one value: there is nothing to hide.",
-            attempt="a column with two values or more.",
-        )
     _require_publishable_values(domain, texts)
     keys = texts if units is None else [Fraction(text) for text in texts]
     places = {key: place for place, key in enumerate(keys)}
@@ -281,7 +277,12 @@ def _build_checked_domain(
         raise ColumnError(
             f"The sensitive column {domain.name!r} has {pluralize(outside, 'value')} outside the target's domain.",
             why="What a person has must be something that may be believed of them.",
-            attempt="domain = [least, greatest, step] that holds them, or a target that lists them.",
+            attempt="domain = [least, greatest, step] that holds them." if has_grid else "a target that lists them.",
+        )
+    if len(texts) < 2:
+        raise JobError(
+            f"The sensitive column {domain.name!r} has one value: there is nothing to hide.",
+            attempt="a column with two values or more.",
         )
     return ValueDomain(domain.name, tuple(texts), of_code, units, scale, hierarchy)
 

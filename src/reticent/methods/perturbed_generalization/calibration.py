@@ -27,6 +27,13 @@ from reticent.models.rational_bounds import parse_fraction
 from reticent.recipe.planned_loss import expect_count_error
 from reticent.validation import accept_parameter
 
+RETENTION_ADVICE = {
+    "set": "a larger k, or a weaker promise.",
+    "chosen": "more rows, or a weaker promise.",
+    "specialization": 'grouping = "mondrian" without categories, or a weaker promise.',
+}
+"""What to try where no p keeps a promise: k is set, is as large as the table allows, or counts as 1 (ERRATA 5.9)."""
+
 
 def resolve_group_size(k: object, s: object) -> int:
     """Return k, or ceil(1 / s): then at most |D| s rows are published."""
@@ -59,7 +66,7 @@ def require_usable_domain(promises: Iterable[Any], domain: int) -> None:
         raise JobError(
             "The sensitive column has a domain of one value.",
             why="There is nothing to perturb: everybody's value is known.",
-            attempt="a declared domain: a hierarchy, an order, or domain = [...] of the method.",
+            attempt="a declared domain of two values or more: a hierarchy, an order, or domain = [...] of the method.",
         )
     for promise in promises:
         if promise.lambda_ * domain < 1:
@@ -77,15 +84,15 @@ def choose_group_size(promises: Iterable[Any], domain: int) -> int:
     return max(1, round((1 - largest) / largest))
 
 
-def find_largest_retention(promises: Iterable[Any], k: int, domain: int) -> Fraction:
-    """Find the largest p that keeps every promise."""
+def find_largest_retention(promises: Iterable[Any], k: int, domain: int, k_origin: str = "set") -> Fraction:
+    """Find the largest p that keeps every promise; `k_origin`, one of RETENTION_ADVICE, says where k is from."""
     retentions = [(_find_largest_for_promise(each_promise, k, domain), each_promise) for each_promise in promises]
     for p, promise in retentions:
         if p is None:
             raise PromiseUnreachable(
                 f"{promise.name} cannot be kept by perturbed-generalization with k = {k} and {domain} values.",
                 why=f"Even p = {1 / bounds.GUARANTEE_SCALE:g} lets a belief grow by more.",
-                attempt="a larger k, or a weaker promise.",
+                attempt=RETENTION_ADVICE[k_origin],
             )
     return min(p for p, _ in retentions if p is not None)
 
@@ -196,6 +203,11 @@ def _validate_question(question: Mapping[str, Any]) -> tuple[int, Fraction, Any]
     )
     if "rho1" in question and not 0 <= parse_fraction(question["rho1"], "rho1") < 1:
         raise RequestError("rho1 must be a probability below 1.", attempt="rho1=0.2 (--rho1 0.2).")
+    if question["domain"] < 2:
+        raise RequestError(
+            "A domain of one value has nothing to perturb: everybody's value is known.",
+            attempt="domain=2 (--domain 2) or more.",
+        )
     require_usable_domain([promise], question["domain"])
     return question["domain"], skew, promise
 

@@ -19,7 +19,7 @@ from reticent.data.cells import Cells
 from reticent.data.columns import RECODING_OPTIONS, Column, Role, is_numeric_range, recode_values
 from reticent.data.domain import Domain, TreeDomain
 from reticent.data.parsing import parse_dates, parse_numbers, parse_texts
-from reticent.errors import ColumnError, JobError, pluralize, quote_list
+from reticent.errors import ColumnError, InternalError, JobError, pluralize, quote_list
 
 METHOD_NAME = "perturbed-generalization"
 MAX_DOMAIN_VALUES = 100_000
@@ -52,7 +52,7 @@ def require_declared_domain(columns: Mapping[str, Column], method_lists: bool) -
         if column.role is not Role.SENSITIVE:
             continue
         if any(getattr(column, option) is not None for option in RECODING_OPTIONS):
-            _require_recoded_list(name, column, None if method_lists else column.domain)
+            _require_recoded_list(name, column, method_lists)
         if method_lists:
             continue
         if column.hierarchy is None and column.order is None and column.domain is None:
@@ -62,10 +62,7 @@ def require_declared_domain(columns: Mapping[str, Column], method_lists: bool) -
 def find_sensitive_domain(cells: Cells, method_list: Sequence[str] | None) -> SensitiveDomain:
     """Find U^s for the only sensitive column, which must be discrete and without missing values."""
     if len(cells.sensitive) != 1:
-        raise JobError(
-            f"{METHOD_NAME} perturbs one sensitive column; the job declares {len(cells.sensitive)}.",
-            attempt='role = "identifying" for all but one, which are then not published.',
-        )
+        raise InternalError(f"{METHOD_NAME} was given {len(cells.sensitive)} sensitive columns.")
     column = cells.sensitive[0]
     totals = cells.totals(0)
     if column.null and totals[column.null_code]:
@@ -101,12 +98,13 @@ def count_single_holders(cells: Cells, method_list: Sequence[str] | None) -> int
     return int((holders == 1).sum()) if holders.all() else 0
 
 
-def _require_recoded_list(name: str, column: Column, values: Sequence[Any] | None) -> None:
+def _require_recoded_list(name: str, column: Column, method_lists: bool) -> None:
     """Refuse a domain with values that rounding or bounds would change: drawn, they would be known to be nobody's."""
-    attempt = (
-        f"domain = [...] of {name!r} with every value that can result, multiples of round_to within bottom and top."
-    )
-    if values is None or is_numeric_range(values) or column.hierarchy is not None:
+    values = column.domain
+    instead = " (and no hierarchy)" if column.hierarchy is not None else ""
+    instead = " (and no domain of the method)" if method_lists else instead
+    attempt = f"domain = [...] of {name!r}{instead} with every value that can result, multiples of round_to within bottom and top."
+    if method_lists or values is None or is_numeric_range(values) or column.hierarchy is not None:
         raise JobError(
             f"The sensitive column {name!r} is rounded or bounded, and {METHOD_NAME} needs the list of values that result.",
             why="Values are drawn from the whole domain, and one that rounding cannot give would be known to be drawn.",
@@ -155,9 +153,10 @@ def _require_values_of_type(column: Domain, values: Sequence[str]) -> None:
     try:
         parse_texts(list(values), column.dtype)
     except pl.exceptions.PolarsError:  # its message quotes values
+        typed = "" if getattr(column, "kind", "") == "ordinal" else ' and type = "categorical"'
         raise JobError(
             f"The domain that is declared of {column.name!r} lists values that a column of type {column.dtype} cannot hold.",
-            attempt="values as the column has them, or a source in which the column is text.",
+            attempt=f"values as the column has them, or a source in which the column is text{typed}.",
         ) from None
 
 

@@ -37,7 +37,7 @@ def make_start_nodes(cells: Cells, promises: Promises, k: int) -> tuple[BoundPro
         raise PromiseUnreachable(
             f"Groups of {least_size:,} rows cannot be made of {cells.rows:,}.",
             why=f"k = {k}" + (f" and {cells.rows_per_person} rows per person." if least_size > k else "."),
-            attempt="a smaller k, or more rows.",
+            attempt="a smaller k (a greater s), or more rows.",
         )
     _require_frequent_patterns(cells, least_size)
     bound = BoundPromises(cells, least_size, (), ())

@@ -164,7 +164,7 @@ class PerturbedGeneralization(Method):
         require_usable_domain(promises, len(domain))
         k = self._resolve_group_size(cells, promises, len(domain))
         counted_on = k if self.grouping == "mondrian" else 1  # cuts that follow perturbed classes: ERRATA 5.9
-        p = self.p or find_largest_retention(promises, counted_on, len(domain))
+        p = self.p or find_largest_retention(promises, counted_on, len(domain), self._k_origin)
         models: list[RhoGuarantee | DeltaGrowth] = promises.require_models(RhoGuarantee, DeltaGrowth)
         for promise in models:
             promise.verify({"p": p, "k": counted_on, "domain": len(domain)})
@@ -189,6 +189,13 @@ class PerturbedGeneralization(Method):
         if self.k is not None or self.s is not None:
             return resolve_group_size(self.k, self.s)
         return max(1, min(choose_group_size(promises, domain), cells.rows))
+
+    @property
+    def _k_origin(self) -> str:
+        """Where the k that promises count on is from: it is set, chosen, or 1 as cuts follow perturbed classes."""
+        if self.grouping != "mondrian":
+            return self.grouping
+        return "chosen" if self.k is None and self.s is None else "set"
 
     @property
     def draws_many(self) -> bool:
