@@ -60,9 +60,12 @@ def assert_sound(release: rt.Release, frame: pl.DataFrame, pair: Pair, job: rt.J
 
 
 def stands_for(release: rt.Release) -> int:
-    """How many people the published rows stand for: each for one, or each for its group."""
+    """How many people the published rows stand for: each for one, or all of a group together for the group."""
     frame = rt.open(release.folder).frame()
-    return int(frame["G"].sum()) if "G" in frame.columns else len(frame)
+    if "G" not in frame.columns:
+        return len(frame)
+    labels = [column.name for column in release.manifest.find_columns_with_role("quasi-identifying")]
+    return int(frame.group_by(labels).agg(pl.col("G").first())["G"].sum())
 
 
 def assert_counted(release: rt.Release, frame: pl.DataFrame) -> None:

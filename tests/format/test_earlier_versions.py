@@ -66,10 +66,21 @@ def test_a_frozen_release_answers_questions_about_its_rows(folder):
     assert by_city and all(answer.estimate is None or answer.estimate >= 0 for answer in by_city)
 
 
+CHANGED_DEFAULTS = {"posterior": "(B,t)-privacy was judged by omega, and is by balanced inference"}
+
+
 @pytest.mark.parametrize("folder", BATCHES, ids=name_of)
 def test_frozen_batches_open_and_pass_the_audit(folder):
     assert rt.open(folder).manifest.rows
     assert rt.audit(folder).kept is not False
+
+
+def list_promises(release: rt.Release) -> list[tuple[str, dict]]:
+    """The promises of a release without the fields whose default has changed since: a job that leaves them out has the new one."""
+    return [
+        (promise.name, {name: value for name, value in promise.parameters.items() if name not in CHANGED_DEFAULTS})
+        for promise in release.manifest.promises
+    ]
 
 
 @pytest.mark.parametrize("path", JOBS, ids=name_of)
@@ -82,7 +93,7 @@ def test_a_frozen_job_still_publishes_what_its_release_promised(path, tmp_path):
     release = rt.publish(job, to=tmp_path / "release", seed=7)
     frozen = rt.open(path.parent / "releases" / path.stem)
     assert release.audited.kept is not False
-    assert release.manifest.promises == frozen.manifest.promises
+    assert list_promises(release) == list_promises(frozen)
     assert release.manifest.kind == frozen.manifest.kind
 
 
