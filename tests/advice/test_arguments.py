@@ -241,5 +241,5 @@ def say_table(**texts: Any) -> None:
 
 
 @pytest.mark.parametrize("trial", TRIALS, ids=str)
-def test_arguments(trial):
+def test_advice_about_arguments_is_accepted(trial):
     trial.run()

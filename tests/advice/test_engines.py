@@ -89,7 +89,7 @@ def test_packages_of_spark():
 
 @follows(SESSION, '"local[2]", "spark://host:7077", "yarn" or "k8s://https://host:443".')
 @follows(SESSION, "the address that the master's page shows, and whether a firewall is between.")
-def test_masters():
+def test_advice_about_masters_is_accepted():
     with pytest.raises(RequestError, match="no master that Spark knows"):
         session._require_reachable("http://host")
     with pytest.raises(SourceUnreachable, match="does not answer"):
@@ -254,7 +254,7 @@ def test_people_who_are_new():
     "a column with fewer values, such as the week instead of the minute.",
     "another name.",
 )
-def test_batches():
+def test_advice_about_batches_is_accepted():
     people = make_people(
         day=["Monday", "Tuesday"] * 30, gap=[None, *["Monday"] * 59], minute=[f"8:{row}" for row in range(ROWS)]
     )

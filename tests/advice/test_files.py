@@ -198,7 +198,7 @@ def test_a_quote_that_swallows_lines():
 
 
 @follows("data/files.py", "what it gives, saved to a file.")
-def test_a_pipe():
+def test_advice_about_a_pipe_is_accepted():
     os.mkfifo("pipe.csv")
     with pytest.raises(SourceError, match="no regular file"):
         publish_file("pipe.csv")

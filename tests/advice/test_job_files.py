@@ -209,7 +209,7 @@ TRIALS = [
 
 
 @pytest.mark.parametrize("trial", TRIALS, ids=str)
-def test_job_files(trial):
+def test_advice_about_job_files_is_accepted(trial):
     trial.run()
 
 

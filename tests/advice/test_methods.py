@@ -260,5 +260,5 @@ TRIALS = [
 
 
 @pytest.mark.parametrize("trial", TRIALS, ids=str)
-def test_refused_jobs(trial):
+def test_advice_about_refused_jobs_is_accepted(trial):
     trial.run()

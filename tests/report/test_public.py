@@ -8,6 +8,7 @@ import shlex
 import shutil
 import sys
 from datetime import date, timedelta
+from decimal import Decimal
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -349,3 +350,35 @@ def test_slanted_and_bold_words_of_a_readme_are_marked_and_stars_of_names_are_no
     assert render_inline_markdown("see *What else*, **now**") == "see <em>What else</em>, <strong>now</strong>"
     assert render_inline_markdown("2 * 3 * 4, and * covers any") == "2 * 3 * 4, and * covers any"
     assert render_inline_markdown("&#42;name&#42; and `*x*`") == "*name* and <code>*x*</code>"
+
+
+def test_labels_of_every_type_are_drawn_or_counted():
+    rows = 60
+    frame = pl.DataFrame(
+        {
+            "grade": ["low", "middle", "high"] * 20,
+            "born": [date(1950 + number, 1, 1) for number in range(rows)],
+            "dose": [Decimal(number) / 4 for number in range(rows)],
+            "rows": [number % 7 for number in range(rows)],
+            "label": ["a", "b"] * 30,
+            "ill": ["flu", "cold", "gout"] * 20,
+        },
+        schema_overrides={"dose": pl.Decimal(10, 2)},
+    )
+    columns = {
+        "grade": rt.quasi(order=["low", "middle", "high"]),
+        **{name: rt.quasi() for name in ("born", "dose", "rows", "label")},
+        "ill": rt.sensitive(),
+    }
+    release = rt.publish(rt.Job(columns=columns, promises=[rt.KAnonymity(5)]), frame=frame)
+    figures = [
+        part["figure"]
+        for section in rt.report(release).facts["sections"]
+        if section["id"] == "labels"
+        for part in section["parts"]
+    ]
+    drawn = [figure["plot"]["name"] for figure in figures if figure["plot"]["type"] == "ranges"]
+    assert drawn == ["born, in years", "dose", "rows"]
+    (levels,) = (figure["plot"]["rows"] for figure in figures if figure["plot"]["type"] == "levels")
+    assert [name for name, *_ in levels] == ["grade", "label"]
+    assert "<svg" in rt.report(release).html()

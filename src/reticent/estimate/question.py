@@ -105,11 +105,12 @@ class BoundQuestion:
         *,
         labels: bool = False,
         shows_values: bool = False,
+        counts_values: bool = False,
         people: np.ndarray | None = None,
     ) -> BoundQuestion:
         """`shown` is what a condition on published rows is put to; `people` how many rows of the source each row stands for.
 
-        `shows_values`: every row shows its own sensitive value.
+        `shows_values`: every row shows its own sensitive value; `counts_values`: how many rows have each value is known.
         """
         require_known_reconstruction(question.by)
         require_known_density(question.density)
@@ -134,7 +135,12 @@ class BoundQuestion:
         asked_columns = condition_columns | {column}
         aggregated_columns = [column] if question.aggregate != "count" and column is not None else []
         require_answerable_values(
-            manifest.kind, manifest.columns, condition_columns, aggregated_columns, shown=shows_values
+            manifest.kind,
+            manifest.columns,
+            condition_columns,
+            aggregated_columns,
+            shown=shows_values,
+            counted=counts_values,
         )
         known = question.known if row_condition is None else {}
         rows = known.setdefault(

@@ -133,13 +133,20 @@ def make_coded_axis(entry: ColumnEntry, code: np.ndarray, values: pl.Series, ato
 
 
 def require_answerable_values(
-    kind: str, entries: Iterable[ColumnEntry], asked: Collection[str], aggregated: Collection[str], *, shown: bool
+    kind: str,
+    entries: Iterable[ColumnEntry],
+    asked: Collection[str],
+    aggregated: Collection[str],
+    *,
+    shown: bool,
+    counted: bool,
 ) -> None:
     """Refuse questions about a sensitive column's own values where it was recoded and values stand apart from rows.
 
     `asked` are the columns of conditions and groups, `aggregated` those that are added up or compared. Where every row
     shows its recoded value (`shown`), what that stands for is known; in kinds where only counts of values are, a top or
-    bottom can be counted, and a rounded value or a sum cannot be told.
+    bottom can be counted, and a rounded value or a sum cannot be told. `counted`: how many rows have each published
+    value is known.
     """
     if shown:
         return
@@ -152,11 +159,7 @@ def require_answerable_values(
                 f"Questions about the values of {entry.name!r} are not answered: they were {how} before publishing.",
                 why=f"Values of {kind} releases stand apart from rows, and what the source had cannot be bounded.",
                 attempt="a question about other columns"
-                + (
-                    f", or value_counts({entry.name!r}), which counts published values."
-                    if kind == "anatomized"
-                    else "."
-                ),
+                + (f", or value_counts({entry.name!r}), which counts published values." if counted else "."),
             )
 
 

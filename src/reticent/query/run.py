@@ -179,7 +179,8 @@ def iterate_lines(
     entries = {column.name: column for column in manifest.columns}
     where = make_condition(parsed.where, entries)
     shown = getattr(reader, "shows_values", False)
-    require_answerable_values(manifest.kind, manifest.columns, parsed.by, (), shown=shown)
+    counted = getattr(reader, "shows_each_value", False)
+    require_answerable_values(manifest.kind, manifest.columns, parsed.by, (), shown=shown, counted=counted)
     for line in iterate_groups(reader, tables, manifest, parsed.by):
 
         def make_question(aggregate: str, column: str | None, line: GroupSelection = line) -> Question:

@@ -127,7 +127,7 @@ class AnatomizedReader:
     def estimate(self, tables: Tables, manifest: Manifest, question: Question) -> Answer:
         """Estimate with every matching of a group's rows and values equally likely, with bounds over all of them."""
         times = times_counted(tables["quasi"])
-        bound_question = BoundQuestion.bind(tables["quasi"], manifest, question, people=times)
+        bound_question = BoundQuestion.bind(tables["quasi"], manifest, question, counts_values=True, people=times)
         if not bound_question.sensitive:
             return bound_question.answer_row_by_row(times)
         if "held" not in question.known:

@@ -103,7 +103,7 @@ def _build_label_section(release: Release, report: Mapping[str, Any], frame: pl.
     figures: list[Block] = []
     levels: list[tuple[str, float, float, float]] = []
     for column in columns:
-        if column.type == "categorical":
+        if not _has_axis(frame, column):
             counts = _count_rows(frame, [pl.col(column.name).alias("label")]).sort("label")
             levels.append((column.name, *_measure_exactness(column, counts)))
         elif len(figures) < MAX_RANGE_COLUMNS:
@@ -224,11 +224,18 @@ def _bin_sizes(sizes: np.ndarray) -> list[tuple[str, int, int]]:
     return rows
 
 
+def _has_axis(frame: pl.DataFrame, column: ColumnEntry) -> bool:
+    """Tell whether the labels of a column are ranges of numbers or dates, which have places on an axis."""
+    end = f"{column.name}_lower"
+    if column.type == "categorical" or end not in frame.columns:
+        return False
+    dtype = frame[end].dtype
+    return dtype.is_numeric() or dtype in (pl.Date, pl.Datetime)
+
+
 def _make_range_figure(frame: pl.DataFrame, column: ColumnEntry, floor: int, reading: str) -> Block | None:
     """Draw the ranges of a column of numbers or dates that at least `floor` rows share; None where there are none."""
     ends = [f"{column.name}_lower", f"{column.name}_upper"]
-    if not set(ends) <= set(frame.columns):
-        return None
     counted = _count_rows(frame, [pl.col(ends[0]).alias("low"), pl.col(ends[1]).alias("high")])
     bounded = counted.drop_nulls()
     shown = bounded.filter(pl.col("rows") >= floor)
@@ -284,7 +291,7 @@ def _place_on_axis(ranges: pl.DataFrame, name: str) -> tuple[pl.DataFrame, str, 
             for end in ("low", "high")
         ]
         return ranges.with_columns(years), f"{name}, in years", 0.0
-    return ranges, name, 1.0 if dtype.is_integer() else 0.0
+    return ranges.with_columns(pl.col("low", "high").cast(pl.Float64)), name, 1.0 if dtype.is_integer() else 0.0
 
 
 def _find_weighted_median(values: np.ndarray, weights: np.ndarray) -> float:
