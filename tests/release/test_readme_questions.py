@@ -16,7 +16,9 @@ from reticent.release.readme_questions import list_example_questions
 
 JOBS = Path(__file__).parents[1] / "fixtures" / "formats" / "0.1.0"
 NAMES = [
-    path.stem for path in sorted(JOBS.glob("*.toml")) if not path.stem.startswith("perturbed-generalization-undeclared")
+    path.stem
+    for path in sorted(JOBS.glob("*.toml"))
+    if not path.stem.startswith(("perturbed-generalization-undeclared", "anatomy-suppressed"))
 ]
 
 

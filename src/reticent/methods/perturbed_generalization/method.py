@@ -133,9 +133,9 @@ class PerturbedGeneralization(Method):
         ) -> None: ...
 
     def __post_init__(self) -> None:
+        check_parameters(self, as_given=("weights",))
         if self.k is None and self.s is None and not self.chooses_group_size:
             object.__setattr__(self, "k", METHODS[self.name].fields["k"].implied)
-        check_parameters(self, as_given=("weights",))
 
     def require_columns(self, columns: Mapping[str, Column]) -> None:
         """Refuse, before any row is read, a sensitive column without a declared domain, and several rows of a person."""
