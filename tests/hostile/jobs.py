@@ -66,7 +66,7 @@ PROMISES = {
 METHODS = {
     ("mondrian", "k-anonymity"): ("cuts", "fallback", "labels", "thorough", "weights"),
     ("mosaic", "k-anonymity"): ("effort", "weights", "threads"),
-    ("burel", "beta-likeness"): ("fill", "axes", "share"),
+    ("burel", "beta-likeness"): ("fill", "axes", "share", "refine"),
     ("sabre", "t-closeness"): ("share", "fill", "axes"),
     ("beta-perturbation", "beta-likeness"): ("matrix", "conditioning"),
     ("anatomy", "distinct-l-diversity"): ("grouping",),
@@ -74,6 +74,7 @@ METHODS = {
         "p",
         "k",
         "s",
+        "draw",
         "grouping",
         "cuts",
         "categories",
