@@ -62,15 +62,6 @@ def attack_in_every_way_without_source(desk: Desk) -> Steps:
     yield desk.command("attack", release_folder(), "--source", "people.csv", "--budget", "1")
 
 
-@follows("cli/attack.py", "a greater --budget, or none.")
-def attack_within_no_time(desk: Desk) -> Steps:
-    write_files(desk)
-    words = ("attack", release_folder(), "--source", "people.csv", "--as", "naive-bayes")
-    yield desk.command(*words, "--budget", "0.000001")
-    yield desk.command(*words, "--budget", "60")
-    yield desk.command(*words)
-
-
 @follows("cli/attack.py", "… COLUMN=0.2.")
 def attack_with_bandwidth_of_no_column(desk: Desk) -> Steps:
     write_files(desk)
