@@ -33,11 +33,19 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 @pytest.fixture(scope="session", autouse=True)
 def _ledgers(tmp_path_factory: pytest.TempPathFactory):
-    """For fixtures that live longer than a test."""
+    """For fixtures of the whole session."""
     folder = tmp_path_factory.mktemp("ledgers")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RETICENT_LEDGER", str(folder / "shared"))
         yield folder
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _module_ledger(_ledgers):
+    """For fixtures of a module: the people of one module are never the people of another."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RETICENT_LEDGER", str(_ledgers / f"module-{next(_NUMBERS)}"))
+        yield
 
 
 @pytest.fixture(autouse=True)

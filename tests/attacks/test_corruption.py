@@ -213,3 +213,15 @@ def test_the_command_answers_every_key(release, tmp_path, capsys):
     assert main([*given[:5], "skewness", "--lambda", "0.3"]) == 1
     assert main(given[:-1]) == 0
     assert "theorem 2" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("kind", ["generalized", "anatomized", "transformed", "perturbed"])
+def test_lists_of_people_are_refused_where_everyone_else_is_taken_to_be_corrupted(kind, tmp_path):
+    from tests.support import repeated_releases
+    from tests.support.query_methods import publish_by
+
+    release = publish_by(kind, tmp_path / "release")
+    people = repeated_releases.people(200)
+    for options in ({"external": people}, {"corrupted": people.head(3)}, {"victim": "age=30"}):
+        with pytest.raises(RequestError, match="sampled releases; of any other everyone but the victim"):
+            rt.attack(release, people, "corruption", **options)

@@ -457,9 +457,12 @@ def attack_by_corruption(
     if isinstance(release, AttackTarget):
         _require_nobody_named(external, corrupted, victim, "a plain table")
         return _attack_plain_table(release, adversary, stated)
+    is_sampled = "p" in release.manifest.own  # perturbed tuples of each group; otherwise values are people's
+    if not is_sampled:
+        _require_nobody_named(external, corrupted, victim, "any other")
     people = read_people(source, missing)
     require_columns(people, [column.name for column in release.columns], "source")
-    if "p" not in release.manifest.own:  # no perturbed tuples of each group: its values are people's
+    if not is_sampled:
         return _attack_unmasked(release, people, adversary, stated)
     external_people = None if external is None else read_people(external, missing)
     corrupted_people = None if corrupted is None else read_people(corrupted, missing)

@@ -207,14 +207,14 @@ def _format_best_predictor(advice: Mapping[str, Any]) -> list[str]:
     if predictor["risk"] is not None:
         groups = "The job's own plan" if advice["planned"] else "The table as one group"
         lines[0] += f" {groups} leaves them a risk of {predictor['risk']:.4f}."
-    held = f"Holding t = {predictor['t']:g} against them"
+    of_holding = f"Holding t = {predictor['t']:g} against them"
     if predictor["reachable"] is None:
-        lines.append(f"{held} was not planned, for want of time.")
+        lines.append(f"{of_holding} was not planned, for want of time.")
     elif not predictor["reachable"]:
-        lines.append(f"{held} is not reachable.")
+        lines.append(f"{of_holding} is not reachable.")
     elif not predictor["is_own"]:
         loss = "" if predictor["ail"] is None else f" a loss of {predictor['ail']:.4f} in"
-        lines.append(f"{held} costs{loss} {predictor['groups']:,} groups; to paste:")
+        lines.append(f"{of_holding} costs{loss} {predictor['groups']:,} groups; to paste:")
         lines += [f"  {line}" for line in predictor["paste"].splitlines()]
     return lines
 

@@ -58,7 +58,7 @@ def draw_group_sizes(sizes: Sequence[int], promised: int | None, unit: str) -> s
     """
     ordered = sorted(sizes)
     low = min(ordered[0], promised or ordered[0])
-    high = max(ordered[-1], low * 2)
+    high = max(ordered[-1], promised or 0, low * 2)
     scale = LinearScale(low, high, left=4.0, right=98.0, logarithmic=True)
     columns = Counter(_find_dot_column(scale, size) for size in ordered)
     tallest = max(columns.values())

@@ -412,7 +412,8 @@ def _make_alone_figure(release: Release, cells: Cells | str) -> Block | None:
         ]
         rows.append((label, *people))
     alone_before, alone_after = rows[0][1:]
-    title = f"{alone_before:,} of {cells.rows:,} people were alone; now {alone_after or 'nobody'} is"
+    left_alone = f"{alone_after:,} are" if alone_after else "nobody is"
+    title = f"{alone_before:,} of {cells.rows:,} people were alone; now {left_alone}"
     head = ("shares the description", "people", "before", "after")
     return make_figure(
         title,
