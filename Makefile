@@ -15,7 +15,7 @@ PIP     := $(BIN)/python -m pip install $(OPTIONS)
 NEEDED  := import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
   print(*project["dependencies"], *project["optional-dependencies"]["charts"])
 PEERS   := pycanon==1.3.6
-EXTRAS  := postgres,excel,statfiles,stats,query,charts,test,lint,browser,docs
+EXTRAS  := postgres,excel,statfiles,stats,query,charts,studio,test,lint,browser,docs
 
 .NOTPARALLEL:
 .PHONY: help venv install build demo test test-cluster faults hostile queries browser lint format bench docs docs-look studies install-check dist dist-check lock clean

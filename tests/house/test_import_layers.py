@@ -75,6 +75,7 @@ LAYERS = {
     "compare": "attacks audit charts data evaluation job job_table labels planning preconditions publish registry release.release report utility",
     "sklearn": "data format job labels methods planning",
     "pytest_plugin": "audit models",
+    "studio": None,  # beside the command line, which starts it: may use everything
     "cli": None,  # the top: may use everything
     "__main__": "cli",
 }

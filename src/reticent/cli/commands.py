@@ -38,6 +38,7 @@ COMMANDS = (
     "forget",
     "data",
     "demo",
+    "studio",
 )
 
 

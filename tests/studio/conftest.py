@@ -1,0 +1,55 @@
+"""Projects for the studio: an empty folder, the demo's census with its job, and a messy export."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("starlette", reason="the studio is an extra: pip install 'reticent[studio]'")
+
+from tests.studio.client import Steward
+
+
+@pytest.fixture(scope="session")
+def census_files(tmp_path_factory) -> dict[str, bytes]:
+    """The files of a small demo, made once: `census.csv`, hierarchies, and the job."""
+    from reticent.cli.main import main
+
+    folder = tmp_path_factory.mktemp("studio-demo") / "demo"
+    assert main(["demo", "--to", str(folder), "--rows", "2000", "--json"]) == 0
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.suffix in (".csv", ".toml") and "release" not in path.parts[-2]
+    }
+
+
+def write_files(folder: Path, files: dict[str, bytes]) -> Path:
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    return folder
+
+
+@pytest.fixture
+def demo_folder(tmp_path, census_files) -> Path:
+    """A project with data, hierarchies and a job that can be published in a second."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    return write_files(folder, census_files)
+
+
+@pytest.fixture
+def steward(demo_folder) -> Steward:
+    """A steward at the desk of the demo's census."""
+    return Steward(demo_folder)
+
+
+@pytest.fixture
+def newcomer(tmp_path) -> Steward:
+    """A steward at the desk of an empty folder."""
+    folder = tmp_path / "empty"
+    folder.mkdir()
+    return Steward(folder)

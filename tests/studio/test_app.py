@@ -1,0 +1,59 @@
+"""The frame of the studio: the door, the screens, the job panel, undo and redo, the documentation, progress of runs."""
+
+from __future__ import annotations
+
+import pytest
+
+from reticent.studio.screens import NAMES, load_screens
+from tests.studio.client import read_text
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_screen_is_shown_for_a_new_project_and_for_a_job(name, newcomer, steward):
+    for user in (newcomer, steward):
+        page = user.look(name)
+        screen = next(screen for screen in load_screens(False) if screen.name == name)
+        assert screen.question.replace("'", "&#39;") in page
+        assert "The same on the command line" in page and "The same in Python" in page
+
+
+@pytest.mark.parametrize("screen", load_screens(False) + load_screens(True), ids=lambda screen: screen.name)
+def test_every_screen_links_to_a_page_of_the_documentation_that_is_served_here(screen, steward):
+    response = steward.client.get(f"{steward.keys.prefix}/docs/{screen.docs}")
+    assert response.status_code == 200 and "<h1>" in response.text
+    assert '<a href="http' not in response.text, "nothing is fetched from elsewhere"
+
+
+def test_undo_and_redo_walk_through_the_history_of_the_job(steward):
+    before = steward.desk.job_file.text
+    steward.desk.job_file.set_field(["method", "name"], "mosaic")
+    after = steward.desk.job_file.text
+    assert "mosaic" in after and before != after
+    steward.press("job", "undo", screen="promise")
+    assert steward.desk.job_file.text == before
+    page = steward.press("job", "redo", screen="promise")
+    assert steward.desk.job_file.text == after
+    assert "<mark>" in page, "the changed line is marked"
+
+
+def test_a_text_with_a_syntax_error_is_shown_in_place_and_nothing_is_lost(steward):
+    page = steward.press("job", "text", screen="promise", text="[source\npath = 1")
+    assert "not valid" in read_text(page)
+    assert steward.desk.job_file.text == "[source\npath = 1"
+    steward.press("job", "undo", screen="promise")
+    assert steward.desk.read_job() is not None
+
+
+def test_a_run_is_followed_by_events_until_it_is_done(steward):
+    run = steward.desk.start("check", ["check", "job.toml"])
+    with steward.client.stream("GET", f"{steward.keys.prefix}/runs/{run.id}/events") as response:
+        text = "".join(response.iter_text())
+    assert "event: progress" in text and text.rstrip().endswith("done")
+    assert steward.desk.find_result("check")["reachable"] is True
+
+
+def test_a_cancelled_run_says_so_and_leaves_nothing(steward):
+    run = steward.desk.start("publish", ["publish", "job.toml", "-o", "release"])
+    steward.press(f"runs/{run.id}", "cancel", screen="publish")
+    assert steward.wait(run).outcome in ("cancelled", "done")
+    assert (steward.desk.project.folder / "release").exists() == run.succeeded
