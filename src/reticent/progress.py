@@ -30,6 +30,13 @@ class ProgressEvent(str):
         return step
 
 
+def format_duration(seconds: float) -> str:
+    """Format a duration for people: 8 s, 2 min, 3 h."""
+    if seconds < 60:
+        return f"{max(round(seconds), 1)} s"
+    return f"{round(seconds / 60)} min" if seconds < 3600 else f"{seconds / 3600:.1f} h"
+
+
 def fraction_done(step: str) -> float | None:
     return getattr(step, "done", None)
 

@@ -10,8 +10,8 @@ import sys
 
 import pytest
 
-from reticent.cli.progress import EtaDisplay, format_duration
-from reticent.progress import ProgressEvent, fraction_done, scale_progress
+from reticent.cli.progress import EtaDisplay
+from reticent.progress import ProgressEvent, format_duration, fraction_done, scale_progress
 
 
 def on_a_terminal(*words: str) -> tuple[int, str]:

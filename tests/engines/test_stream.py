@@ -168,7 +168,7 @@ def test_progress_tells_rows_and_the_time_that_is_left():
         pace.add(100)
     assert said == [
         "writing: 200 of 1,000 rows, about 40 s left",
-        "writing: 400 of 1,000 rows, about 75 min left",
+        "writing: 400 of 1,000 rows, about 1.2 h left",
     ]
     said.clear()
     uncounted = PassProgress("counting", None, said.append, iter([0.0, 9.0]).__next__)

@@ -149,7 +149,7 @@ ROLES = {
 
 @cache
 def roles() -> frozenset[str]:
-    """Stems that stand for one role in several packages: what is registered, and a command beside what it runs."""
+    """Stems that stand for one role in several packages: what is registered, and a command or a screen beside what it runs."""
     tables = (
         catalogue.KINDS,
         catalogue.PROMISES,
@@ -159,7 +159,8 @@ def roles() -> frozenset[str]:
         catalogue.ENGINES,
     )
     registered = {name.replace("-", "_") for table in tables for name in table}
-    return frozenset(registered | set(COMMANDS) | set(ROLES))
+    screens = {path.stem for path in (PACKAGE / "studio" / "screens").glob("*.py")}
+    return frozenset(registered | set(COMMANDS) | screens | set(ROLES))
 
 
 def repeated_stems_across_packages() -> list[str]:

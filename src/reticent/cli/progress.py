@@ -20,7 +20,7 @@ from typing import Any, TextIO
 
 from reticent.cli.sanitize import sanitize_line, sanitize_text
 from reticent.errors import RequestError
-from reticent.progress import fraction_done, get_finding
+from reticent.progress import format_duration, fraction_done, get_finding
 from reticent.redaction import redact
 
 MIN_FRACTION_FOR_ETA = 0.05  # of the run: before, what is left is a guess
@@ -57,13 +57,6 @@ class EtaDisplay:
 
     def __str__(self) -> str:
         return self.format_eta(time.monotonic())
-
-
-def format_duration(seconds: float) -> str:
-    """Format a duration for people: 8 s, 2 min, 3 h."""
-    if seconds < 60:
-        return f"{max(round(seconds), 1)} s"
-    return f"{round(seconds / 60)} min" if seconds < 3600 else f"{seconds / 3600:.1f} h"
 
 
 @dataclass(slots=True)

@@ -31,6 +31,7 @@ from reticent.data.source import Source, SourceScan
 from reticent.errors import InternalError
 from reticent.format.data_writer import RowBatches
 from reticent.progress import ProgressCallback as ProgressCallback
+from reticent.progress import format_duration
 from reticent.randomness import Random
 from reticent.recipe.recipe import Recipe
 
@@ -205,12 +206,3 @@ class PassProgress:
             return f"{self.done:,} rows"
         seconds_left = seconds / self.done * max(self.rows - self.done, 0)
         return f"{self.done:,} of {self.rows:,} rows, about {format_duration(seconds_left)} left"
-
-
-def format_duration(seconds: float) -> str:
-    """Format a duration for people: 40 s, 12 min, 3.5 h."""
-    if seconds < 100:
-        return f"{max(round(seconds), 1)} s"
-    if seconds < 6000:
-        return f"{round(seconds / 60)} min"
-    return f"{seconds / 3600:.1f} h"

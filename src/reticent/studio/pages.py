@@ -11,8 +11,8 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from reticent.cli.progress import format_duration
 from reticent.drawing import plots
+from reticent.progress import format_duration
 from reticent.report.rendering import render_inline_markdown
 from reticent.studio.desk import Desk
 from reticent.studio.screens import Screen

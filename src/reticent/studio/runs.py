@@ -29,7 +29,7 @@ FAILURE_WORDS = {1: "refused", 2: "unreachable", 3: "broken", 5: "published befo
 
 
 @dataclass(slots=True)
-class Stage:
+class RunStage:
     """A stage of a run: its name, when it began, and how much of the run was done then."""
 
     name: str
@@ -47,7 +47,7 @@ class Run:
     id: str = field(default_factory=lambda: secrets.token_hex(8))
     began: float = field(default_factory=time.time)
     ended: float | None = None
-    stages: list[Stage] = field(default_factory=list)
+    stages: list[RunStage] = field(default_factory=list)
     exit_code: int | None = None
     result: Any = None
     messages: deque[str] = field(default_factory=lambda: deque(maxlen=MAX_LOG_LINES))
@@ -208,7 +208,7 @@ def _take_line(run: Run, line: bytes) -> None:
     except ValueError:
         entry = None
     if isinstance(entry, dict) and isinstance(entry.get("stage"), str):
-        run.stages.append(Stage(entry["stage"], time.time() - run.began, entry.get("done")))
+        run.stages.append(RunStage(entry["stage"], time.time() - run.began, entry.get("done")))
         del run.stages[:-MAX_LOG_LINES]
     elif not isinstance(entry, dict) and text:
         run.messages.append(text.removeprefix("reticent: "))

@@ -15,7 +15,7 @@ import urllib.error
 import urllib.request
 import webbrowser
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -65,19 +65,8 @@ def serve(desk: Desk, port: int, open_browser: bool, say: Callable[..., None]) -
                 timeout_graceful_shutdown=5,
                 ws="none",
             )
-            _StudioServer(config).run(sockets=[listener])
-
-
-class _StudioServer(uvicorn.Server):
-    """A server that ends quietly on Ctrl-C."""
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        try:
-            with super().capture_signals():
-                yield
-        except KeyboardInterrupt:
-            pass
+            with suppress(KeyboardInterrupt):  # Ctrl-C is how a studio ends
+                uvicorn.Server(config).run(sockets=[listener])
 
 
 def format_link(port: int, token: str) -> str:

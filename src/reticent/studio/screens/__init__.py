@@ -18,7 +18,7 @@ NAMES = (
     "handout",
     "ledger",
 )
-RECEIVED_NAMES = ("received", "use")  # of a folder that is a release which somebody received
+RECEIVED_NAMES = ("received_release", "use")  # of a folder that is a release which somebody received
 
 __all__ = ["NAMES", "RECEIVED_NAMES", "CommandLines", "Screen", "load_screens"]
 

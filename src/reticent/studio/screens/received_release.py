@@ -19,7 +19,7 @@ def write_commands(desk: Desk) -> CommandLines:
 
 
 SCREEN = Screen(
-    name="received",
+    name="received_release",
     title="Release",
     question="What did you receive, and is it kept?",
     why="You opened a release that somebody made. Its promises are recounted here from its files alone; nothing is asked of its publisher.",
