@@ -6,8 +6,7 @@ import time
 
 import pytest
 
-from reticent.studio import runs as runs_module
-from reticent.studio.runs import MAX_FINISHED_RUNS, Runs
+from reticent.studio.runs import RunLimits, Runs
 
 SLEEPER = ("-c", "import sys, time; print('{}', flush=True); time.sleep(60)")
 
@@ -71,8 +70,8 @@ def test_the_same_work_is_not_started_twice_while_it_runs(runs):
     assert runs.start([], "key", program=script("print(1)")) is not first
 
 
-def test_a_child_that_does_not_end_is_killed(runs, monkeypatch):
-    monkeypatch.setattr(runs_module, "SECONDS_TO_END", 0.2)
+def test_a_child_that_does_not_end_is_killed(tmp_path):
+    runs = Runs(tmp_path, limits=RunLimits(seconds_to_end=0.2))
     text = "import signal, time; signal.signal(signal.SIGINT, signal.SIG_IGN); print(flush=True); time.sleep(60)"
     run = runs.start([], "key", program=script(text))
     time.sleep(0.3)
@@ -87,11 +86,10 @@ def test_all_children_end_with_the_studio(tmp_path):
     assert all(child.process.poll() is not None for child in children)
 
 
-def test_results_are_bounded_in_number_and_size(runs, monkeypatch):
-    monkeypatch.setattr(runs_module, "MAX_FINISHED_RUNS", 3)
-    monkeypatch.setattr(runs_module, "MAX_RESULT_BYTES", 10)
+def test_results_are_bounded_in_number_and_size(tmp_path):
+    runs = Runs(tmp_path, limits=RunLimits(finished_runs=3, result_bytes=10))
     first = wait(runs.start([], "0", program=script("print('1' * 20)")))
     assert first.succeeded and first.result is None
     for number in range(1, 6):
         wait(runs.start([], str(number), program=script("pass")))
-    assert runs.get(first.id) is None and MAX_FINISHED_RUNS > 3
+    assert runs.get(first.id) is None

@@ -21,11 +21,17 @@ from tempfile import TemporaryFile
 from threading import Lock, Thread
 from typing import Any
 
-MAX_FINISHED_RUNS = 200  # results that are kept
-MAX_RESULT_BYTES = 64 * 2**20
 MAX_LOG_LINES = 400
-SECONDS_TO_END = 10.0  # that a cancelled run has before it is killed
 FAILURE_WORDS = {1: "refused", 2: "unreachable", 3: "broken", 5: "published before", 130: "cancelled"}
+
+
+@dataclass(frozen=True, slots=True)
+class RunLimits:
+    """How many results are kept, how large one may be, and how long a cancelled run has before it is killed."""
+
+    finished_runs: int = 200
+    result_bytes: int = 64 * 2**20
+    seconds_to_end: float = 10.0
 
 
 @dataclass(slots=True)
@@ -44,6 +50,7 @@ class Run:
     words: tuple[str, ...]
     key: str
     process: subprocess.Popen[bytes]
+    limits: RunLimits = RunLimits()
     id: str = field(default_factory=lambda: secrets.token_hex(8))
     began: float = field(default_factory=time.time)
     ended: float | None = None
@@ -108,7 +115,7 @@ class Run:
 
     def _kill_later(self) -> None:
         try:
-            self.process.wait(SECONDS_TO_END)
+            self.process.wait(self.limits.seconds_to_end)
         except subprocess.TimeoutExpired:
             self.process.kill()
 
@@ -116,8 +123,11 @@ class Run:
 class Runs:
     """All runs of a studio, found by their key (what was asked of which job) or their id."""
 
-    def __init__(self, folder: Path, environment: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, folder: Path, environment: Mapping[str, str] | None = None, limits: RunLimits | None = None
+    ) -> None:
         self.folder = folder
+        self.limits = limits or RunLimits()
         self.environment = dict(os.environ if environment is None else environment)
         self._runs: dict[str, Run] = {}
         self._lock = Lock()
@@ -138,7 +148,7 @@ class Runs:
                 stderr=subprocess.PIPE,
                 start_new_session=True,
             )
-            run = Run(tuple(words), key, process)
+            run = Run(tuple(words), key, process, self.limits)
             self._runs[run.id] = run
             self._forget_oldest()
         Thread(target=_follow, args=(run, result), daemon=True).start()
@@ -171,7 +181,7 @@ class Runs:
             run.cancel()
         for run in running:
             try:
-                run.process.wait(SECONDS_TO_END + 1)
+                run.process.wait(self.limits.seconds_to_end + 1)
             except subprocess.TimeoutExpired:
                 run.process.kill()
 
@@ -180,7 +190,7 @@ class Runs:
 
     def _forget_oldest(self) -> None:
         ended = [run.id for run in self._runs.values() if not run.is_running]
-        for id in ended[: max(len(self._runs) - MAX_FINISHED_RUNS, 0)]:
+        for id in ended[: max(len(self._runs) - self.limits.finished_runs, 0)]:
             del self._runs[id]
 
 
@@ -194,8 +204,8 @@ def _follow(run: Run, result: Any) -> None:
     run.process.stderr.close()
     with result:
         result.seek(0)
-        content = result.read(MAX_RESULT_BYTES + 1)
-    run.result = _parse_result(content)
+        content = result.read(run.limits.result_bytes + 1)
+    run.result = _parse_result(content) if len(content) <= run.limits.result_bytes else None
     run.ended = time.time()
     run.exit_code = code if code >= 0 else 128 - code
     run.version += 1
@@ -215,8 +225,6 @@ def _take_line(run: Run, line: bytes) -> None:
 
 
 def _parse_result(content: bytes) -> Any:
-    if len(content) > MAX_RESULT_BYTES:
-        return None
     try:
         return json.loads(content)
     except ValueError:
