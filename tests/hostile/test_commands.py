@@ -135,4 +135,5 @@ def test_a_standard_output_that_is_full_or_gone_is_no_bug(name, place, monkeypat
 
 
 def test_every_command_is_tried():
-    assert {words[0] for words in GOOD.values()} == set(COMMANDS)
+    serving = {"studio"}  # until Ctrl-C: tests/studio has its hostile words and requests
+    assert {words[0] for words in GOOD.values()} == set(COMMANDS) - serving

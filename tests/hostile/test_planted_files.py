@@ -22,8 +22,9 @@ ENDING_EARLY = {
     "compare": ("compare", "none.toml"),
     "advise": ("advise", "none.toml"),
     "demo": ("demo", "--to", "release"),
+    "studio": ("studio", "none"),
 }
-"""The slowest commands, which end when they look for their job or their place, after recovery."""
+"""The slowest commands, and the one that ends with Ctrl-C, which end when they look for their job or their place, after recovery."""
 LINES = {words[0]: words for words in reversed(GOOD.values())} | ENDING_EARLY
 ALL = os.environ.get("HOSTILE") == "all"
 
