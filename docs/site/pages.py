@@ -27,7 +27,7 @@ ORDER = {
         "removal",
         "gates",
     ),
-    "Reference": ("api", "parameters", "contract", "attacks"),
+    "Reference": ("api", "parameters", "contract", "attacks", "versioning"),
     "Research": ("papers", "errata"),
     "Promises": "promises/*.md",
     "Methods": "methods/*.md",
