@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 import reticent as rt
+from reticent.cli.main import main
 from reticent.errors import ColumnError, OutputExists, RequestError
 from reticent.ledger.ledger import Ledger
 from tests.support import ledger_tables
@@ -74,6 +75,89 @@ def test_texts_that_mean_missing_and_empty_fields_stay_as_they_are(tmp_path):
     assert after == [row for row in before if row[0] != "p3"]
     written = rt.Job.read(tmp_path / "less.toml")
     assert (written.source.missing, written.source.empty, written.source.delimiter) == (("?",), "value", None)
+
+
+@pytest.fixture
+def messy_job(tmp_path):
+    """A job over a CSV with spellings, two formats of dates, two currencies and a broken line, and the CSV's good lines."""
+    sexes = ("m", "M", "male", "F")
+    lines = ["name,born,sex,paid,illness"]
+    for at in range(120):
+        born = f"{at % 28 + 13:02d}.03.19{at % 40 + 50}" if at % 28 < 12 else f"19{at % 40 + 50}-03-{at % 28 + 1:02d}"
+        paid = f"${at % 7}.50" if at % 5 else f"€{at % 7}.50"
+        lines.append(f"p{at},{born},{sexes[at % 4]},{paid},{('flu', 'cold', 'gout')[at % 3]}")
+    (tmp_path / "visits.csv").write_text("\n".join([*lines[:9], "p500,1950-01-01,M", *lines[9:]]) + "\n")
+    columns = {
+        "name": rt.identifying(),
+        "born": rt.quasi(format=["%Y-%m-%d", "%d.%m.%Y"]),
+        "sex": rt.quasi(map={"m": "M", "male": "M"}),
+        "paid": rt.quasi(format="1,234.5", rates={"$": 1, "€": 1.08}),
+        "illness": rt.sensitive(),
+    }
+    source = rt.Source(path=str(tmp_path / "visits.csv"), broken="set-aside")
+    return rt.Job(source=source, columns=columns, promises=[rt.KAnonymity(3)]), lines
+
+
+def test_the_fields_of_those_who_stay_are_written_as_the_source_has_them(tmp_path, messy_job):
+    asked, lines = messy_job
+    rt.forget(asked, ["p3"], tmp_path / "less.csv", job_to=tmp_path / "less.toml")
+    assert (tmp_path / "less.csv").read_text().splitlines() == [line for line in lines if not line.startswith("p3,")]
+    assert rt.publish(rt.Job.read(tmp_path / "less.toml"), seed=1).manifest.rows == 119
+
+
+def test_broken_lines_are_left_out_and_counted(tmp_path, messy_job, capsys):
+    asked, _ = messy_job
+    assert rt.forget(asked, ["p3"], tmp_path / "less.csv").to_dict()["set_aside"] == 1
+    (tmp_path / "visits.toml").write_text(asked.to_toml())
+    (tmp_path / "person.txt").write_text("p3\n")
+    words = [
+        "forget",
+        str(tmp_path / "visits.toml"),
+        "--person",
+        str(tmp_path / "person.txt"),
+        "-o",
+        str(tmp_path / "other.csv"),
+    ]
+    assert main(words) == 0
+    assert "1 broken line of the source is not in it, and nobody was looked for there." in capsys.readouterr().out
+
+
+def test_the_difference_is_counted_whatever_the_columns_declare(tmp_path, messy_job):
+    asked, _ = messy_job
+    rt.publish(asked, to=tmp_path / "first")
+    (only,) = rt.forget(asked, ["p3"], tmp_path / "less.csv").differences
+    assert (only.certain, only.half) == (1, 1), only.reason
+
+
+def test_values_that_the_columns_recode_alike_are_one_value_of_the_difference(tmp_path):
+    columns = {"name": rt.identifying(), "age": rt.quasi(), "paid": rt.sensitive(type="numeric", top=50)}
+    table = pl.DataFrame(
+        {"name": [f"p{at}" for at in range(60)], "age": [20 + at % 9 for at in range(60)], "paid": [*range(60)]}
+    )
+    asked = rt.Job(columns=columns, promises=[rt.KAnonymity(3)])
+    rt.publish(asked, frame=table, to=tmp_path / "first")
+    (only,) = rt.forget(asked, ["p55", "p57"], tmp_path / "less.parquet", frame=table).differences
+    assert (only.certain, only.half) == (2, 2), only.reason
+
+
+def test_a_release_that_withholds_rows_of_columns_is_said_to_withhold_and_not_to_have_other_rows(tmp_path):
+    columns = {"name": rt.identifying(), "age": rt.quasi(missing="withhold"), "illness": rt.sensitive()}
+    asked = rt.Job(columns=columns, promises=[rt.KAnonymity(3)])
+    table = people().select("name", pl.when(pl.col("age") != 30).then("age"), "illness")
+    withheld = rt.publish(asked, frame=table, to=tmp_path / "first").manifest.withheld
+    (only,) = rt.forget(asked, ["p1-7"], tmp_path / "less.parquet", frame=table).differences
+    assert withheld and (only.certain, only.half) == (None, None)
+    assert f"It withholds {withheld} row" in only.reason
+
+
+def test_a_table_that_the_job_cannot_read_says_so_and_is_written_all_the_same(tmp_path):
+    rt.publish(job(), frame=people(), to=tmp_path / "first")
+    unreadable = people().with_columns(pl.lit(1.5).alias("height"))
+    asked = job().at(release=rt.Output(undeclared="refuse"))
+    outcome = rt.forget(asked, ["p1-7"], tmp_path / "less.parquet", frame=unreadable)
+    (only,) = outcome.differences
+    assert only.certain is None and "cannot be read as the job declares" in only.reason
+    assert (tmp_path / "less.parquet").exists()
 
 
 def test_a_source_with_types_keeps_them(tmp_path):

@@ -21,11 +21,14 @@ from typing import Any
 
 import polars as pl
 
-from reticent.data.columns import Column, Role, find_columns_with_role, has_types, resolve_columns
-from reticent.data.source import Source, collect_frame, open_source
+from reticent import catalogue, registry
+from reticent.data.columns import Column, Role, find_columns_with_role, has_types, recode_values, resolve_columns
+from reticent.data.parsing import parse_dates, parse_numbers
+from reticent.data.source import Source, collect_frame, open_source, with_spellings
 from reticent.errors import ColumnError, OutputExists, RequestError, pluralize
 from reticent.format.folder import translate_disk_errors
 from reticent.job.job import Job
+from reticent.job_table import read_and_count, scan_job_source
 from reticent.ledger import staging
 from reticent.ledger.fingerprint import CountedRows
 from reticent.ledger.identifiers import normalize_identifiers
@@ -66,7 +69,8 @@ class ReleaseDifference:
 class RemovalOutcome:
     """A source without some people: the files that were written, and what was removed.
 
-    `not_found` are the positions, from 1, of identifiers that the table does not have.
+    `not_found` are the positions, from 1, of identifiers that the table does not have. `set_aside` counts broken lines of
+    the source: they are not in the new one, and nobody was looked for in them.
     """
 
     source: Path
@@ -76,6 +80,7 @@ class RemovalOutcome:
     persons: int
     not_found: tuple[int, ...]
     differences: tuple[ReleaseDifference, ...]
+    set_aside: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as `reticent forget --json` prints it."""
@@ -86,6 +91,7 @@ class RemovalOutcome:
             "removed_rows": self.removed_rows,
             "persons": self.persons,
             "not_found": list(self.not_found),
+            "set_aside": self.set_aside,
             "differences": [difference.to_dict() for difference in self.differences],
         }
 
@@ -128,7 +134,8 @@ def forget(
         _require_free_file(output, force)
     is_typed = has_types(job.source, frame)
     _require_suffix(target, is_typed)
-    table = collect_frame(open_source(replace(job.source, missing=()), frame).rows, "Reading the rows")
+    scan = open_source(with_spellings(replace(job.source, missing=()), ()), frame)
+    table = collect_frame(scan.rows, "Reading the rows")
     columns = resolve_columns(job.columns, table.columns, "drop")
     removal = _select_rows(table, columns, persons)
     if not removal.is_removed.any():
@@ -140,7 +147,7 @@ def forget(
     kept = table.filter(~removal.is_removed)
     if not len(kept):
         raise RequestError("Nobody would be left in the table.", attempt="fewer people, or publishing nothing.")
-    differences = _measure_differences(job, frame, columns, persons, removal.is_removed, ledger)
+    differences = _measure_differences(job, frame, persons, removal.is_removed, ledger)
     with ExitStack() as stack:
         staged_table = stack.enter_context(staging.stage_file(target, only_new=not force))
         if job_target is not None:
@@ -149,7 +156,14 @@ def forget(
             staged_job.write_text(new_job.to_toml(), encoding="utf-8")
         _write_table(staged_table, kept)
     return RemovalOutcome(
-        target, job_target, len(kept), int(removal.is_removed.sum()), removal.persons, removal.not_found, differences
+        target,
+        job_target,
+        len(kept),
+        int(removal.is_removed.sum()),
+        removal.persons,
+        removal.not_found,
+        differences,
+        sum(broken.count for broken in scan.broken),
     )
 
 
@@ -180,12 +194,7 @@ def _select_rows(table: pl.DataFrame, columns: dict[str, Column], persons: Seque
 
 
 def _measure_differences(
-    job: Job,
-    frame: Any,
-    columns: dict[str, Column],
-    persons: Sequence[str],
-    is_removed: pl.Series,
-    ledger: Ledger | str | Path | None,
+    job: Job, frame: Any, persons: Sequence[str], is_removed: pl.Series, ledger: Ledger | str | Path | None
 ) -> tuple[ReleaseDifference, ...]:
     """Measure what each release that holds the people tells about them, beside one without them."""
     book = Ledger.open(ledger)
@@ -197,53 +206,92 @@ def _measure_differences(
     }
     if not concerned:
         return ()
-    sensitive = find_columns_with_role(columns, Role.SENSITIVE)
-    rows = open_source(job.source, frame).rows
-    keys = [*find_columns_with_role(columns, Role.QUASI), *sensitive]
-    mark = CountedRows.from_frame(rows, keys).hash_values(book.ensure_key()).content.mark
-    removed = collect_frame(rows.select(sensitive), "Reading the rows").filter(is_removed)
+    declared = _read_declared_rows(job, frame, is_removed, book.ensure_key())
     return tuple(
-        _measure_difference(known_release, known_release.content == mark, removed)
-        for known_release in concerned.values()
+        _measure_difference(known_release, declared, int(is_removed.sum())) for known_release in concerned.values()
     )
 
 
-def _measure_difference(release: KnownRelease, is_same_table: bool, removed: pl.DataFrame) -> ReleaseDifference:
+@dataclass(frozen=True, eq=False)
+class _DeclaredRows:
+    """The job's table as it would be published: its mark in the ledger, and by column the sensitive values of removed rows."""
+
+    mark: str
+    removed: dict[str, list[Any]]
+
+
+def _read_declared_rows(job: Job, frame: Any, is_removed: pl.Series, key: bytes) -> _DeclaredRows | None:
+    """Read the rows with what the columns declare (formats, spellings, bounds); None where the job cannot read them."""
+    engine = registry.load_engine(catalogue.DEFAULT_ENGINE)
+    try:
+        rows, columns = scan_job_source(job, frame, engine)
+        sensitive = engine.cast(rows, columns).select(find_columns_with_role(columns, Role.SENSITIVE))
+        frame_of_removed = collect_frame(sensitive, "Reading the rows").filter(is_removed)
+        removed = {
+            name: _list_recoded(name, columns[name], frame_of_removed[name]) for name in frame_of_removed.columns
+        }
+        counted = read_and_count(engine, job, frame)[2]
+    except RequestError:
+        return None
+    mark = CountedRows(counted.combinations, counted.multiplicity).hash_values(key).content.mark
+    return _DeclaredRows(mark, removed)
+
+
+def _list_recoded(name: str, column: Column, values: pl.Series) -> list[Any]:
+    """List a sensitive column's values as they are published: rounded, and none beyond a bound."""
+    if column.round_to is None and column.top is None and column.bottom is None:
+        return values.to_list()
+    parse = parse_dates if isinstance(column.top or column.bottom, str) else parse_numbers
+    distinct = values.drop_nulls().unique()
+    recoded = dict(zip(distinct.to_list(), recode_values(name, column, parse(name, distinct)).to_list(), strict=True))
+    return [recoded.get(value) for value in values.to_list()]
+
+
+def _measure_difference(release: KnownRelease, declared: _DeclaredRows | None, removed_rows: int) -> ReleaseDifference:
     """Count what the difference between a release and one without the removed rows tells about these."""
-    rows = pluralize(len(removed), "removed row")
-    if not is_same_table:
-        reason = f"It was made from other rows than this table, so that its difference from a new release is not {rows} alone; not counted."
+    rows = pluralize(removed_rows, "removed row")
+    reason = _explain_uncounted(release, declared, rows)
+    if declared is None or reason:
         return ReleaseDifference(release, None, None, reason)
-    if not removed.width:
+    removed = declared.removed
+    if not removed:
         return ReleaseDifference(release, 0, 0, "There is no sensitive column whose values a difference could tell.")
-    if release.kind is None or release.withheld is None:
-        return ReleaseDifference(
-            release, None, None, "An older version published it and recorded too little; not counted."
-        )
-    if not getattr(reader_for(release.kind), "shows_each_value", False):
-        reason = f"It is {release.kind}: its values are not those of people one by one, and were not subtracted; not counted."
-        return ReleaseDifference(release, None, None, reason)
-    if release.withheld:
-        reason = (
-            f"It withholds {pluralize(release.withheld, 'row')}, so that its difference from a new release is {rows} among those; "
-            "not counted."
-        )
-        return ReleaseDifference(release, None, None, reason)
-    counts_by_column = [Counter(removed[name].to_list()) for name in removed.columns]
-    values = [removed[name].to_list() for name in removed.columns]
+    values = list(removed.values())
+    counts_by_column = [Counter(column_values) for column_values in values]
     certain = 0
     half = 0
     for row_values in zip(*values, strict=True):
         most = max(
             counts[value] for counts, value in zip(counts_by_column, row_values, strict=True)
         )  # by the column that tells the most of the row
-        certain += most == len(removed)
-        half += 2 * most >= len(removed)
+        certain += most == removed_rows
+        half += 2 * most >= removed_rows
     reason = (
         f"If the new release withholds nobody, who has both subtracts their counts and has the values of {rows}: {certain:,} of them for "
         f"certain, {half:,} at .5 or more."
     )
     return ReleaseDifference(release, certain, half, reason)
+
+
+def _explain_uncounted(release: KnownRelease, declared: _DeclaredRows | None, rows: str) -> str:
+    """Explain why what a difference tells is not counted; empty if it can be."""
+    if release.kind is None or release.withheld is None:
+        return "An older version published it and recorded too little; not counted."
+    if not getattr(reader_for(release.kind), "shows_each_value", False):
+        return f"It is {release.kind}: its values are not those of people one by one, and were not subtracted; not counted."
+    if release.withheld:
+        return (
+            f"It withholds {pluralize(release.withheld, 'row')}, so that its difference from a new release is {rows} among those; "
+            "not counted."
+        )
+    if declared is None:
+        return "The table cannot be read as the job declares its columns (`reticent check` says why); not counted."
+    if release.content != declared.mark:
+        return (
+            "It was made from other rows than this table, or the job declares other columns, so that its difference from a new release "
+            f"is not known to be {rows} alone; not counted."
+        )
+    return ""
 
 
 def _require_free_file(target: Path, force: bool) -> None:

@@ -63,7 +63,7 @@ LAYERS = {
     "publish": "audit composition_check data engines format job job_table labels ledger loss_limit methods partitioned preconditions "
     "registry release release.release tables",
     "batches": "data format job job_table ledger preconditions publish registry release.release",
-    "removal": "data format job ledger release",  # a source without some people
+    "removal": "data format job job_table ledger registry release",  # a source without some people
     "calibrate": "attacks methods",
     "loss_explanation": "data job labels models registry",
     "skyline_trials": "data evaluation job loss_explanation models recipe",

@@ -57,6 +57,11 @@ def forget(
     if outcome.not_found:
         lines = ", ".join(map(str, outcome.not_found[:8])) + (", ..." if len(outcome.not_found) > 8 else "")
         say_note(f"Note: {pluralize(len(outcome.not_found), 'person')} of the list (number {lines}) not in the table.")
+    if outcome.set_aside:
+        say(
+            f"{pluralize(outcome.set_aside, 'broken line')} of the source {'is' if outcome.set_aside == 1 else 'are'} not in it, and nobody "
+            "was looked for there. Look in the source, and in broken-lines.csv among your notes on earlier releases."
+        )
     for difference in outcome.differences:
         release = difference.release
         say(
