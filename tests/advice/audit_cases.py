@@ -74,6 +74,20 @@ def judge_windows_of_words(desk: Desk) -> Steps:
     yield lambda: audit_kind("generalized", "beta-likeness")
 
 
+@follows("audit/row_matching.py", "a hierarchy with its labels, or the audit without the source.")
+def compare_labels_that_the_hierarchy_lacks(desk: Desk) -> Steps:
+    source = people().select("age", "city", "illness")
+    table = source.with_columns(pl.lit("N").alias("city"))
+
+    def audit_with(label: str, **options: Any) -> rt.Audit:
+        hierarchy = {"city": [[city, label, "*"] for city in CITIES]}
+        return rt.audit(table, quasi=QUASI, sensitive=["illness"], hierarchy=hierarchy, **options)
+
+    yield lambda: audit_with("north", source=source)
+    yield lambda: audit_with("N", source=source)
+    yield lambda: audit_with("north")
+
+
 def list_judged(kind: str) -> str:
     return {"perturbed": "beta-likeness", "sampled": "rho-guarantee"}.get(kind, "beta-likeness")
 

@@ -86,6 +86,7 @@ LOADED = {
     "job": "methods",  # a method by its name in a job
     "attacks": "audit engines",  # what a promise leaves to believe, by the audit's formulas; cells of the source
     "preconditions": "engines recipe",  # what the writer of a kind can write
+    "removal": "engines",  # counts a table as publishing did
     "compare": "methods models",
 }
 KNOWS_ALL = ("catalogue", "registry")

@@ -29,6 +29,7 @@ from reticent.data.columns import Column, Role, apply_source_types, has_types, r
 from reticent.data.declared_withholding import has_values, list_complete_columns
 from reticent.data.domain import Domain, RangeDomain, TreeDomain
 from reticent.data.hierarchy import Hierarchy
+from reticent.data.hierarchy_builders import BuiltHierarchy
 from reticent.data.source import Source, collect_frame, is_text, scan_source
 from reticent.data.text_formats import parse_declared
 from reticent.errors import RequestError, pluralize, quote_list
@@ -495,8 +496,10 @@ def _make_boxes(frame: pl.DataFrame, cells: Cells) -> Boxes:
 
 
 def _make_column_entry(domain: Domain) -> ColumnEntry:
-    """Make the entry that a manifest would have of a column."""
-    tree = domain.hierarchy.rows() if isinstance(domain, TreeDomain) and domain.is_from_steward else None
+    """Make the entry that a manifest would have of a column, with the whole of a hierarchy that was built from the source."""
+    tree = None
+    if isinstance(domain, TreeDomain) and (domain.is_from_steward or isinstance(domain.hierarchy, BuiltHierarchy)):
+        tree = domain.hierarchy.rows()
     values = list(domain.texts) if isinstance(domain, TreeDomain) and tree is None else None
     order = list(domain.texts) if domain.kind == "ordinal" else None
     kind = domain.kind

@@ -43,9 +43,11 @@ from reticent.audit.source_comparison import (
 from reticent.audit.subject import Subject
 from reticent.data.columns import Role
 from reticent.data.parsing import parse_dtype, parse_texts
+from reticent.errors import HierarchyError
 from reticent.format.manifest import ColumnEntry
 from reticent.kernels import row_matching
 from reticent.labels.cover import CoveredRegions, LabelCover, join_boxes, place_values, rebuild_hierarchy
+from reticent.labels.scale import UnreadableLabel
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +99,15 @@ def make_label_axes(
         distinct, times = source.values(entry.name)
         full_entry = rebuild_hierarchy(entry, distinct, times.tolist())
         named = labels[entry.name].distinct
-        placed = place_values(full_entry, named.to_list(), distinct, foreign=subject.foreign)
+        try:
+            placed = place_values(full_entry, named.to_list(), distinct, foreign=subject.foreign)
+        except UnreadableLabel:
+            if not subject.foreign:
+                raise
+            raise HierarchyError(
+                f"The hierarchy of {entry.name!r} does not have all labels of the table, so that these cannot be compared with the source.",
+                attempt="a hierarchy with its labels, or the audit without the source.",
+            ) from None
         row_counts = np.bincount(placed.codes, weights=times, minlength=placed.size).astype(np.int64)
         axes.append(LabelAxis(entry.name, named, placed.cover, placed.codes, row_counts))
     return axes

@@ -39,6 +39,7 @@ from reticent.memory import is_memory_error
 from reticent.release import bundle
 
 READ_ERRORS = (ValueError, TypeError, LookupError, ArithmeticError, RecursionError, pl.exceptions.PolarsError)
+BANDED_TYPES = {"intervals": "numeric", "edges": "numeric", "quantiles": "numeric", "dates": "date"}  # by builder
 UNCOUNTED_MESSAGE = "The files of this release cannot be recounted"
 _CANONICAL_NUMBER_PATTERN = r"^-?(0|[1-9]\d*)(\.\d+)?$"
 
@@ -183,13 +184,18 @@ def describe_column(name: str, column: Column, series: pl.Series, *, is_text: bo
 
     `is_text`: the table itself types the column as text, which a CSV cannot do.
     """
+    is_built = isinstance(column.hierarchy, Mapping)
+    kind = column.type or _guess_type(series, column, is_text=is_text)
+    # What is built from values is built from those of the source, which this table need not have; bands are read as ranges.
+    built = dict(column.hierarchy) if is_built and kind == "categorical" else None
     return ColumnEntry(
         name=name,
         role=column.role.value,
-        type=column.type or _guess_type(series, column, is_text=is_text),
+        type=kind,
         dtype=str(series.dtype),
         null=series.null_count() > 0,
-        hierarchy=None if column.hierarchy is None else Hierarchy.of(column.hierarchy, name).rows(),
+        hierarchy=None if column.hierarchy is None or is_built else Hierarchy.of(column.hierarchy, name).rows(),
+        built=built,
         order=None if column.order is None else list(column.order),
         domain=list(column.domain) if column.domain is not None and is_numeric_range(column.domain) else None,
         top=column.top,
@@ -258,6 +264,9 @@ def _resolve_roles(columns: Mapping[str, Column], lazy: pl.LazyFrame) -> dict[st
 
 def _guess_type(series: pl.Series, column: Column, *, is_text: bool) -> str:
     """Guess the type of a column that declares none: of a quasi-identifier by whether its labels read as numbers."""
+    if isinstance(column.hierarchy, Mapping):
+        kind = BANDED_TYPES.get(column.hierarchy.get("build", ""))
+        return kind if kind is not None and _can_read(kind, series) else "categorical"
     if column.hierarchy is not None or (is_text and _spells_values(series)):
         return "categorical"
     if column.role is not Role.QUASI:
@@ -268,11 +277,18 @@ def _guess_type(series: pl.Series, column: Column, *, is_text: bool) -> str:
         texts = series.drop_nulls().unique()
         is_number = series.dtype == pl.String and len(texts) and texts.str.contains(_CANONICAL_NUMBER_PATTERN).all()
         return "numeric" if is_number else "categorical"
+    return "numeric" if _can_read("numeric", series) else "categorical"
+
+
+def _can_read(kind: str, labels: pl.Series) -> bool:
+    """Whether all labels read as values or ranges of numbers or dates."""
     try:
-        make_scale(ColumnEntry(name="", role=Role.QUASI, type="numeric"), series.unique().to_list(), foreign=True)
+        make_scale(
+            ColumnEntry(name="", role=Role.QUASI, type=kind), labels.cast(pl.String).unique().to_list(), foreign=True
+        )
     except UnreadableLabel:
-        return "categorical"
-    return "numeric"
+        return False
+    return True
 
 
 def _spells_values(series: pl.Series) -> bool:
