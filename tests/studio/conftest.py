@@ -53,3 +53,20 @@ def newcomer(tmp_path) -> Steward:
     folder = tmp_path / "empty"
     folder.mkdir()
     return Steward(folder)
+
+
+@pytest.fixture(scope="session")
+def published_project(tmp_path_factory, census_files) -> dict[str, bytes]:
+    """The files of a project whose job was published to `release`: also what stays with its owner, and its ledger."""
+    from reticent.cli.main import main
+
+    folder = write_files(tmp_path_factory.mktemp("studio-published"), census_files)
+    words = ["publish", str(folder / "job.toml"), "-o", str(folder / "release"), "--ledger", str(folder / "ledger")]
+    assert main([*words, "--json"]) == 0
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+@pytest.fixture(scope="session")
+def published_files(published_project) -> dict[str, bytes]:
+    """The files of a release, by name."""
+    return {name.removeprefix("release/"): text for name, text in published_project.items() if name[:8] == "release/"}

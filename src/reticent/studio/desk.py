@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import os
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
 from reticent.errors import ReticentError
@@ -24,13 +27,21 @@ class Desk:
     job_file: JobFile
     runs: Runs
     memory: dict[str, Any] = field(default_factory=dict)  # of a screen, by its name: choices that are no part of a job
+    scratch: Path = field(default_factory=lambda: make_scratch_folder())  # private, for what is no part of the project
 
     @classmethod
     def open(cls, folder: Path, job: Path | None = None, named: Sequence[Path] = ()) -> Desk:
-        """Open a folder: its job file is the one named, else the only TOML file in it that is a job, else `job.toml`."""
+        """Open a folder: its job file is the one named, else the only TOML file in it that is a job, else `job.toml`.
+
+        A release that somebody received has no job: nothing is written into its folder, and no file in it is read as one.
+        """
         project = Project(folder, named)
-        path = job.resolve() if job is not None else _find_job(project.folder)
-        return cls(project, JobFile(path), Runs(project.folder))
+        scratch = make_scratch_folder()
+        if project.is_release:
+            path = scratch / "job.toml"
+        else:
+            path = job.resolve() if job is not None else _find_job(project.folder)
+        return cls(project, JobFile(path), Runs(project.folder), scratch=scratch)
 
     def read_job(self) -> Job | None:
         """Read the job; None where there is none, or it is not valid yet."""
@@ -88,6 +99,13 @@ class Desk:
         return self.project.describe(self.job_file.path)
 
 
+def make_scratch_folder() -> Path:
+    """Make a folder that this user alone can enter; it is removed when the studio ends."""
+    folder = Path(mkdtemp(prefix="reticent-studio-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
 def sign_file(path: Path) -> str:
     """Return a short text that changes where a file or a folder of files changes: names, sizes and times."""
     entries = sorted(path.rglob("*")) if path.is_dir() else [path]
@@ -104,6 +122,8 @@ def sign_file(path: Path) -> str:
 def _find_job(folder: Path) -> Path:
     candidates = []
     for path in sorted(folder.glob("*.toml")):
+        if not path.is_file():
+            continue
         text = path.read_text(encoding="utf-8", errors="replace") if path.stat().st_size < 2**20 else ""
         if "[columns]" in text or "[source]" in text:
             candidates.append(path)
