@@ -45,7 +45,7 @@ def audit(recipient: Steward, **fields: str) -> str:
 def test_a_received_release_is_audited_reported_and_left_as_it_was(recipient, received_folder):
     before = list_contents(received_folder)
     page = recipient.look(SCREEN)
-    assert "Audit this folder" in page and "The job file" not in page and "data.parquet" in page
+    assert "Audit this folder" in page and "Edit the text" not in page and "data.parquet" in page
     assert "Audit the folder first" in page, "the next screen waits"
     assert recipient.press(SCREEN, "report", status=422).count("the audit first") == 1
     assert recipient.view(SCREEN, "report").status_code == 422

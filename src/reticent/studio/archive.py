@@ -47,7 +47,9 @@ def stream_archive(folder: Path, files: Sequence[tuple[str, int, str]]) -> Itera
         BundleDamaged: a file is not, or no longer, as it is listed.
     """
     outlet = _Outlet()
-    archive = zipfile.ZipFile(cast(IO[bytes], outlet), "w")  # closed, which writes the directory, only where all is well
+    archive = zipfile.ZipFile(
+        cast(IO[bytes], outlet), "w"
+    )  # closed, which writes the directory, only where all is well
     for name, size, checksum in files:
         entry = zipfile.ZipInfo(f"{folder.name}/{name}", EARLIEST_TIME)
         entry.create_system = 3  # as on POSIX, on every system

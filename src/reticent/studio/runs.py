@@ -129,7 +129,9 @@ class Runs:
         self.folder = folder
         self.limits = limits or RunLimits()
         self.environment = dict(os.environ if environment is None else environment)
-        self.environment["PYTHONSAFEPATH"] = "1"  # no module of the folder is imported: a stranger may have put it there
+        self.environment["PYTHONSAFEPATH"] = (
+            "1"  # no module of the folder is imported: a stranger may have put it there
+        )
         self._runs: dict[str, Run] = {}
         self._lock = Lock()
 

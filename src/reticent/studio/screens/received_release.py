@@ -32,7 +32,11 @@ MAX_DIGEST_LETTERS = 64
 VERDICTS = {
     "kept": (True, "Kept.", "Every promise was recounted just now, from the files of this folder alone."),
     "broken": (False, "Not kept.", "The files contradict at least one promise: see the table."),
-    "differs": (False, "Not as it was published.", "Every promise reads as kept, and the digest is not the expected one."),
+    "differs": (
+        False,
+        "Not as it was published.",
+        "Every promise reads as kept, and the digest is not the expected one.",
+    ),
     "undecided": (False, "Not shown.", "The files alone do not show whether every promise is kept: see the table."),
     "none": (False, "Nothing is promised.", "The release states no promise that could be recounted."),
 }
