@@ -248,6 +248,10 @@ class NotedColumn:
         """The estimated share of strangers' values that would be among these."""
         return 0.0 if self.declared else 1 - self.once / self.rows
 
+    def read_hashes(self, folder: Path) -> np.ndarray:
+        """Read the hashes of all people, ascending; RequestError if a file is missing or damaged."""
+        return np.concatenate([_read_part(folder / name) for name in self.parts])
+
     def find_members(self, folder: Path, hashes: np.ndarray) -> np.ndarray:
         """Tell which of some ascending hashes are among these; `folder` has the ledger's sketches.
 
