@@ -8,8 +8,9 @@ from datetime import UTC, datetime
 
 from reticent.drawing.svg import AXIS_ROOM, LinearScale, Plot
 
-ROW_HEIGHT = 30
+ROW_HEIGHT = 32
 DISC_RADIUS = 6
+LABEL_RISE = 5  # above the line that leads to earlier releases
 MAX_LABEL_LETTERS = 26
 MAX_TICKS = 4
 SECONDS_OF_DAY = 86_400
@@ -46,20 +47,20 @@ def draw_time_line(releases: Sequence[DrawnRelease]) -> str:
     unit = "day" if high - low >= SECONDS_OF_DAY else f"time (UTC) on {format_moment(low, '%Y-%m-%d')}"
     plot.add_axis(scale, ticks, base, unit, lambda seconds: format_moment(seconds, pattern), grid_top=0)
     for row, release in enumerate(releases):
-        y = (row + 0.5) * ROW_HEIGHT
+        y = (row + 0.6) * ROW_HEIGHT
         for earlier in release.earlier:
             x = scale(releases[earlier].seconds)
-            plot.add_line(x, (earlier + 0.5) * ROW_HEIGHT, x, y, "guide")
+            plot.add_line(x, (earlier + 0.6) * ROW_HEIGHT, x, y, "guide")
             plot.add_line(x, y, scale(release.seconds), y, "guide")
     for row, release in enumerate(releases):
-        y = (row + 0.5) * ROW_HEIGHT
+        y = (row + 0.6) * ROW_HEIGHT
         x = scale(release.seconds)
         plot.add_disc(x, y, DISC_RADIUS, "release" if release.counts else "reference-hollow")
         label = release.label if len(release.label) <= MAX_LABEL_LETTERS else f"{release.label[:MAX_LABEL_LETTERS]}…"
         if x > 50:
-            plot.add_text(x, y + 4.5, label, "halo", "end", shift=-12)
+            plot.add_text(x, y - LABEL_RISE, label, "halo", "end", shift=-12)
         else:
-            plot.add_text(x, y + 4.5, label, "halo", shift=12)
+            plot.add_text(x, y - LABEL_RISE, label, "halo", shift=12)
     joined = sum(1 for release in releases if release.earlier)
     return plot.render(
         f"{len(releases):,} releases from {format_moment(low, '%Y-%m-%d')} to {format_moment(high, '%Y-%m-%d')}; "
