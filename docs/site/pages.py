@@ -13,6 +13,7 @@ LINK = re.compile(r"(?<!!)\[([^\]]+)\]\(((?!https?:|#|mailto:)[^)#\s]+)(#[^)]*)?
 ORDER = {
     "Start": ("installing", "how-it-works", "promises", "glossary", "coming-from"),
     "Do": (
+        "studio",
         "messy-export",
         "cli",
         "columns",
