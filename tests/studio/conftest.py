@@ -66,6 +66,14 @@ def published_project(tmp_path_factory, census_files) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
+@pytest.fixture
+def published_folder(tmp_path, published_project) -> Path:
+    """A project with a release, and what stays with its owner."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    return write_files(folder, published_project)
+
+
 @pytest.fixture(scope="session")
 def published_files(published_project) -> dict[str, bytes]:
     """The files of a release, by name."""

@@ -19,17 +19,14 @@ from reticent.ledger.release_desk import withdraw
 from reticent.studio.archive import stream_archive
 from reticent.studio.release_folders import list_handed_out_files
 from tests.studio.client import Steward, read_text
-from tests.studio.conftest import write_files
 
 SCREEN = "handout"
 
 
 @pytest.fixture
-def owner(tmp_path, published_project) -> Steward:
+def owner(published_folder) -> Steward:
     """A steward whose job was published to `release`."""
-    folder = tmp_path / "project"
-    folder.mkdir()
-    return Steward(write_files(folder, published_project))
+    return Steward(published_folder)
 
 
 def make(owner: Steward, document: str) -> str:

@@ -13,9 +13,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from reticent.catalogue import REPORT_FILE_NAME
-from reticent.errors import RequestError, ReticentError
+from reticent.errors import RequestError
 from reticent.format.folder import escape_name, list_files, make_damage_error, read_report_page, read_small_file
-from reticent.format.manifest import Manifest
 from reticent.release.bundle import MANIFEST_FILE, README_FILE, read_manifest
 from reticent.studio.desk import Desk
 from reticent.studio.project import Project
@@ -107,14 +106,6 @@ def list_handed_out_files(folder: Path) -> list[tuple[str, int, str]]:
 def hash_file(path: Path) -> str:
     with open(path, "rb") as handle:
         return hashlib.file_digest(handle, "sha256").hexdigest()
-
-
-def read_manifest_or_none(folder: Path) -> Manifest | None:
-    """Return the manifest of a release folder; None where it cannot be read as one."""
-    try:
-        return read_manifest(folder)
-    except ReticentError:
-        return None
 
 
 def quote_place(desk: Desk, path: Path) -> str:

@@ -9,7 +9,6 @@ from typing import Any
 from starlette.datastructures import FormData, QueryParams
 from starlette.responses import Response
 
-from reticent.cli.releases import describe_state
 from reticent.drawing.plots import draw_bar
 from reticent.errors import RequestError, ReticentError, pluralize
 from reticent.format.folder import read_small_file
@@ -89,7 +88,7 @@ def describe_release(desk: Desk, release: KnownRelease, known: Sequence[KnownRel
         "published": release.published,
         "withheld": release.withheld,
         "promises": ", ".join(str(promise.get("model")) for promise in release.promises),
-        "state": describe_state(release),
+        "state": release.state,
         "withdrawal": release.withdrawal,
         "counts": release.counts,
         "never": release.withdrawal is not None and release.withdrawal.never_handed_out,
