@@ -66,6 +66,7 @@ def find_column_counts(desk: Desk) -> ColumnCounts:
     """Return the counts of the describing and sensitive columns of the job as it is now."""
     table = desk.job_file.read_table()
     try:
+        _read_stripped_job(table, desk.job_file.path.parent)
         key = make_counts_key(desk, table)
         kept = desk.remember(MEMORY)
         if key not in kept and _is_small(desk):

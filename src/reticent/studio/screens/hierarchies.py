@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -436,7 +437,7 @@ def _write_option(desk: Desk, name: str, options: Mapping[str, Any]) -> None:
 
 def _make_item(value: Any) -> Any:
     """Make of rows an array with a line each, of a request an inline table."""
-    if isinstance(value, list):
+    if isinstance(value, list) and value and isinstance(value[0], list):
         array = tomlkit.array()
         for row in value:
             array.append(row)
@@ -444,9 +445,15 @@ def _make_item(value: Any) -> Any:
     if isinstance(value, Mapping):
         table = tomlkit.inline_table()
         for option, entry in value.items():
-            table[option] = tomlkit.item(entry)
+            table[option] = _convert_decimals(entry)
         return table
     return value
+
+
+def _convert_decimals(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_convert_decimals(entry) for entry in value]
+    return float(value) if isinstance(value, Decimal) else value
 
 
 SCREEN = Screen(
