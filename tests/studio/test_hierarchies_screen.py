@@ -57,7 +57,7 @@ def hospital(tmp_path):
             "born": [f"{1950 + number % 50}-0{1 + number % 9}-15" for number in range(400)],
             "zip": [f"{80331 + 7 * (number % 40)}" for number in range(400)],
             "age": random.integers(18, 80, 400),
-            "illness": ["flu cold gout J45.1 J45.9 A09 B20 C50".split()[number % 8] for number in range(400)],
+            "illness": [["flu", "cold", "gout", "J45.1", "J45.9", "A09", "B20", "C50"][number % 8] for number in range(400)],
         }
     )
     folder = tmp_path / "hospital"

@@ -10,9 +10,11 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import shutil
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+import weakref
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -61,14 +63,14 @@ class PlannedPoint:
         return self.people < self.of
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, weakref_slot=True)
 class PlanMemory:
     """What a studio remembers of plans: the points, the runs that are under way, and the last that failed."""
 
     points: dict[str, PlannedPoint]
     pending: list[tuple[Run, dict[str, str]]]
     failed: Run | None
-    folder: tempfile.TemporaryDirectory[str]
+    folder: Path | None = None  # of the jobs that are being planned; it goes with this memory
     latest: PlannedPoint | None = None
     sample: int = USUAL_SAMPLE
     is_live: bool = False  # plans were asked for: a slider that moves asks again
@@ -78,12 +80,14 @@ def open_memory(desk: Desk) -> PlanMemory:
     """Return the memory of plans, with the results of the runs that have ended since it was looked at last."""
     kept = desk.remember(MEMORY)
     if "plans" not in kept:
-        kept["plans"] = PlanMemory({}, [], None, tempfile.TemporaryDirectory(prefix="reticent-studio-"))
+        kept["plans"] = PlanMemory({}, [], None)
     memory: PlanMemory = kept["plans"]
     for run, keys in list(memory.pending):
         if run.is_running:
             continue
         memory.pending.remove((run, keys))
+        for path in _list_paths(memory, keys):
+            path.unlink(missing_ok=True)
         if run.succeeded and isinstance(run.result, dict):
             _take_points(memory, run, keys)
         else:
@@ -110,12 +114,13 @@ def start_plans(desk: Desk, memory: PlanMemory, tables: Sequence[Mapping[str, An
         except ReticentError as refusal:
             _keep(memory, key, PlannedPoint(False, why=refusal.what, planned=time.time()))
             continue
-        path = Path(memory.folder.name) / f"point-{key[:24]}.toml"
+        stem = f"point-{key[:24]}"
+        (path,) = _list_paths(memory, [stem])
         path.write_text(dump_toml(resolve_job_paths(table, beside)), encoding="utf-8")
-        keys[path.stem] = key
+        keys[stem] = key
     if not keys:
         return
-    paths = [str(Path(memory.folder.name) / f"{stem}.toml") for stem in keys]
+    paths = [str(path) for path in _list_paths(memory, keys)]
     rows = ["--rows", str(memory.sample)] if memory.sample else []
     words = ["compare", *paths, *rows, "--attacks", "none", "--no-classification"]
     memory.failed = None
@@ -161,6 +166,14 @@ def _resolve_parameters(entry: Mapping[str, Any], fields: Mapping[str, Any], bes
         name: resolve_field_paths(fields[name], value, beside) if name in fields else value
         for name, value in entry.items()
     }
+
+
+def _list_paths(memory: PlanMemory, stems: Iterable[str]) -> list[Path]:
+    """List the files of jobs that are planned, in a folder that only this user can read."""
+    if memory.folder is None:
+        memory.folder = Path(tempfile.mkdtemp(prefix="reticent-studio-"))
+        weakref.finalize(memory, shutil.rmtree, memory.folder, ignore_errors=True)
+    return [memory.folder / f"{stem}.toml" for stem in stems]
 
 
 def _take_points(memory: PlanMemory, run: Run, keys: Mapping[str, str]) -> None:
