@@ -42,7 +42,7 @@ document.addEventListener("drop", (event) => {
   dragged = null;
   if (Number.parseInt(node.dataset.node, 10) > Number.parseInt(box.value, 10)) {
     form.querySelector("[data-drop-target]").value = node.dataset.node;
-    form.requestSubmit(form.querySelector("[data-drop]"));
+    form.querySelector("[data-drop]").click();
   } else {
     node.querySelector("input[name=node]").checked = true;
     form.querySelector("[name=name]").focus();
