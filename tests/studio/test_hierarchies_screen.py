@@ -57,7 +57,9 @@ def hospital(tmp_path):
             "born": [f"{1950 + number % 50}-0{1 + number % 9}-15" for number in range(400)],
             "zip": [f"{80331 + 7 * (number % 40)}" for number in range(400)],
             "age": random.integers(18, 80, 400),
-            "illness": [["flu", "cold", "gout", "J45.1", "J45.9", "A09", "B20", "C50"][number % 8] for number in range(400)],
+            "illness": [
+                ["flu", "cold", "gout", "J45.1", "J45.9", "A09", "B20", "C50"][number % 8] for number in range(400)
+            ],
         }
     )
     folder = tmp_path / "hospital"
@@ -65,6 +67,10 @@ def hospital(tmp_path):
     people.write_csv(folder / "people.csv")
     (folder / "job.toml").write_text(JOB)
     return Steward(folder)
+
+
+def set_limits(user, **limits):
+    user.desk.remember(column_counts.MEMORY_OF_LIMITS)["limits"] = column_counts.CountLimits(**limits)
 
 
 def choose(user, name):
@@ -371,8 +377,8 @@ def test_a_large_tree_is_folded_searched_and_saved_beside_the_job(many_codes):
     assert "special" in choose(many_codes, "code")
 
 
-def test_a_large_source_is_counted_by_a_child_whose_counts_are_kept(steward, monkeypatch):
-    monkeypatch.setattr(column_counts, "MAX_BYTES_AT_ONCE", 10)
+def test_a_large_source_is_counted_by_a_child_whose_counts_are_kept(steward):
+    set_limits(steward, bytes_at_once=10)
     at_once = column_counts.count_columns(steward.job, steward.desk.project.folder)
     assert "have to be counted first" in steward.look("hierarchies")
     assert "Counting the values" in steward.press("hierarchies", "count")
@@ -385,8 +391,8 @@ def test_a_large_source_is_counted_by_a_child_whose_counts_are_kept(steward, mon
     assert column_counts.find_column_counts(steward.desk).columns, "an edit of a tree needs no new count"
 
 
-def test_a_count_that_fails_says_why(steward, monkeypatch):
-    monkeypatch.setattr(column_counts, "MAX_BYTES_AT_ONCE", 10)
+def test_a_count_that_fails_says_why(steward):
+    set_limits(steward, bytes_at_once=10)
     (steward.desk.project.folder / "census.csv").write_bytes(b"age;x\n1;2\n3;4\n5;6\n")
     steward.press("hierarchies", "count")
     assert not steward.wait().succeeded
@@ -394,8 +400,8 @@ def test_a_count_that_fails_says_why(steward, monkeypatch):
     assert "Count the values" in page and "not in the data" in page
 
 
-def test_a_column_of_too_many_values_has_no_tree(hospital, monkeypatch):
-    monkeypatch.setattr(column_counts, "MAX_DISTINCT_VALUES", 30)
+def test_a_column_of_too_many_values_has_no_tree(hospital):
+    set_limits(hospital, distinct_values=30)
     page = choose(hospital, "zip")
     assert "Nobody looks through a tree of so many" in page
     hospital.press("hierarchies", "build", status=422, column="zip", builder="prefixes", keep="3", mask="*")

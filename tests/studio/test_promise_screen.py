@@ -300,3 +300,28 @@ def test_a_curve_marks_what_is_known_what_is_out_of_reach_and_where_the_job_stan
     assert "&lt;5&gt;" in svg and "<5>" not in svg
     assert "<circle" not in draw_cost_curve(["2"], [None], [False], 0, 0.25, "k")
     assert draw_people(7).count("<circle") == 7 and draw_people(10**9).count("<circle") == 60
+
+
+@pytest.mark.parametrize(
+    ("method", "model"),
+    [
+        ("anatomy", "probabilistic-l-diversity"),
+        ("beta-perturbation", "beta-likeness"),
+        ("distribution", "p-privacy"),
+        ("sabre", "t-closeness"),
+    ],
+)
+def test_jobs_of_every_kind_are_planned_and_one_out_of_reach_says_why(method, model, demo_folder):
+    from reticent.job.job import Job
+    from reticent.studio.planner import plan_jobs
+
+    job = Job.read(demo_folder / "job.toml").at(method=method, promises=[registry.make_promise(make_start(model))])
+    strict = Job.read(demo_folder / "job.toml").at(
+        promises=[registry.make_promise({"model": "k-anonymity", "k": 2000})]
+    )
+    beyond = strict.at(promises=[registry.make_promise({"model": "probabilistic-l-diversity", "l": 1000})])
+    stages = []
+    result = plan_jobs({"a": job, "b": beyond}, 1000, lambda stage, done: stages.append(stage))
+    assert (result["people"], result["of"]) == (1000, 2000) and stages[0] == "reading"
+    assert result["rows"][0]["reached"] and result["rows"][0]["method"] == method
+    assert not result["rows"][1]["reached"] and result["rows"][1]["why"]

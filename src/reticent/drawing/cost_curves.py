@@ -8,9 +8,9 @@ from reticent.drawing.plots import format_share
 from reticent.drawing.svg import AXIS_ROOM, Anchor, Plot, choose_ticks
 
 CURVE_HEIGHT = 150
-TOP = 26.0
-LEFT = 4.0
-RIGHT = 86.0  # per cent; the rest is for the numbers of the scale
+CURVE_TOP = 26.0
+FIRST_STEP_PERCENT = 4.0
+LAST_STEP_PERCENT = 86.0  # per cent; the rest is for the numbers of the scale
 MAX_PEOPLE_DRAWN = 60
 PEOPLE_IN_ROW = 20
 
@@ -23,8 +23,8 @@ def draw_cost_curve(
     A step that was not planned yet has no mark; one out of reach has a warm one at the top.  Neighbours that are both
     known are joined.
     """
-    base = TOP + CURVE_HEIGHT
-    width = (RIGHT - LEFT) / max(len(steps) - 1, 1)
+    base = CURVE_TOP + CURVE_HEIGHT
+    width = (LAST_STEP_PERCENT - FIRST_STEP_PERCENT) / max(len(steps) - 1, 1)
 
     def find_height(loss: float) -> float:
         return base - CURVE_HEIGHT * loss / top
@@ -34,9 +34,9 @@ def draw_cost_curve(
         plot.add_line(0, find_height(tick), 100, find_height(tick), "grid" if tick else "axis")
         if tick:
             plot.add_text(100, find_height(tick) - 4, format_share(tick), "tick halo", "end")
-    places = [LEFT + width * number for number in range(len(steps))]
+    places = [FIRST_STEP_PERCENT + width * number for number in range(len(steps))]
     if losses[current] is not None or unreached[current]:
-        plot.add_line(places[current], TOP, places[current], base, "guide")
+        plot.add_line(places[current], CURVE_TOP, places[current], base, "guide")
     for number in range(1, len(steps)):
         before, after = losses[number - 1], losses[number]
         if before is not None and after is not None:
@@ -45,13 +45,15 @@ def draw_cost_curve(
         if loss is not None:
             plot.add_disc(places[number], find_height(loss), 6 if number == current else 4, "release")
         elif unreached[number]:
-            plot.add_disc(places[number], TOP, 4, "attention")
+            plot.add_disc(places[number], CURVE_TOP, 4, "attention")
         anchor: Anchor = "start" if number == 0 else "middle"
         classes = "tick roomy" if number % 2 and len(steps) > 5 else "tick"
         plot.add_text(0 if number == 0 else places[number], base + 17, steps[number], classes, anchor)
     if any(unreached):
         first = unreached.index(True)
-        plot.add_text(places[first], TOP - 10, "out of reach", "attention-text halo", _choose_anchor(places[first]))
+        plot.add_text(
+            places[first], CURVE_TOP - 10, "out of reach", "attention-text halo", _choose_anchor(places[first])
+        )
     loss = losses[current]
     if loss is not None:
         label = f"now: {format_share(loss)}"

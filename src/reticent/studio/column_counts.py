@@ -26,11 +26,21 @@ if TYPE_CHECKING:
     from reticent.studio.desk import Desk
     from reticent.studio.runs import Run
 
-MAX_BYTES_AT_ONCE = 16 * 2**20  # of a source that is counted while a page waits
-MAX_DISTINCT_VALUES = 200_000  # of a column: beyond them nobody draws a hierarchy
 MAX_KEPT_COUNTS = 8
 MEMORY = "column counts"
+MEMORY_OF_LIMITS = "limits of column counts"
 _PLACEHOLDERS = {"promise": [{"model": "k-anonymity", "k": 2}], "method": {"name": "mondrian"}}
+
+
+@dataclass(frozen=True, slots=True)
+class CountLimits:
+    """How large a source is counted while a page waits, and how many values of a column are listed."""
+
+    bytes_at_once: int = 16 * 2**20
+    distinct_values: int = 200_000  # beyond them nobody draws a hierarchy
+
+
+DEFAULT_LIMITS = CountLimits()
 
 
 @dataclass(frozen=True)
@@ -45,7 +55,7 @@ class CountedColumn:
 
     @property
     def is_counted(self) -> bool:
-        return self.distinct <= MAX_DISTINCT_VALUES
+        return self.distinct == self.values.len()
 
     @property
     def row_count(self) -> int:
@@ -69,8 +79,9 @@ def find_column_counts(desk: Desk) -> ColumnCounts:
         _read_stripped_job(table, desk.job_file.path.parent)
         key = make_counts_key(desk, table)
         kept = desk.remember(MEMORY)
-        if key not in kept and _is_small(desk):
-            _keep(kept, key, count_columns(table, desk.job_file.path.parent))
+        limits = desk.remember(MEMORY_OF_LIMITS).get("limits", DEFAULT_LIMITS)
+        if key not in kept and _is_small(desk, limits):
+            _keep(kept, key, count_columns(table, desk.job_file.path.parent, limits))
     except ReticentError as error:
         return ColumnCounts(error=error)
     if key in kept:
@@ -102,7 +113,9 @@ def make_counts_key(desk: Desk, table: Mapping[str, Any]) -> str:
     )
 
 
-def count_columns(table: Mapping[str, Any], beside: Path) -> dict[str, CountedColumn]:
+def count_columns(
+    table: Mapping[str, Any], beside: Path, limits: CountLimits = DEFAULT_LIMITS
+) -> dict[str, CountedColumn]:
     """Read the source of a job, and count the values of its describing and sensitive columns.
 
     Raises:
@@ -123,7 +136,7 @@ def count_columns(table: Mapping[str, Any], beside: Path) -> dict[str, CountedCo
     for name in _list_coded_columns(columns):
         frame = collect_frame(rows.group_by(name).len("rows"), "Counting a column").sort(name)
         distinct = len(frame)
-        frame = frame.head(MAX_DISTINCT_VALUES if distinct <= MAX_DISTINCT_VALUES else 0)
+        frame = frame.head(distinct if distinct <= limits.distinct_values else 0)
         values = frame[name].cast(pl.String) if isinstance(frame[name].dtype, pl.Categorical) else frame[name]
         counted[name] = CountedColumn(name, columns[name], values, frame["rows"].cast(pl.Int64), distinct)
     return counted
@@ -178,9 +191,9 @@ def _list_coded_columns(columns: Mapping[str, Column]) -> list[str]:
     return [name for name, column in columns.items() if column.role in (Role.QUASI, Role.SENSITIVE)]
 
 
-def _is_small(desk: Desk) -> bool:
+def _is_small(desk: Desk, limits: CountLimits) -> bool:
     source = desk.find_source()
-    return source is not None and source.is_file() and source.stat().st_size <= MAX_BYTES_AT_ONCE
+    return source is not None and source.is_file() and source.stat().st_size <= limits.bytes_at_once
 
 
 def _keep(kept: dict[str, Any], key: str, columns: Mapping[str, CountedColumn]) -> None:

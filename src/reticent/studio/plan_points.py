@@ -1,6 +1,6 @@
 """Planned points: what a release would keep of a row, for the job and for jobs that differ from it in one promise.
 
-Points are planned by child processes of `reticent compare`, several jobs in one, on a sample of a declared size.  They are
+Points are planned by child processes (`planner`), several jobs in one, on a sample of a declared size.  They are
 kept by the content of the job that was planned and of its source, so that a figure is never shown for another job; each
 knows when it was planned, and on how many rows.
 """
@@ -120,11 +120,10 @@ def start_plans(desk: Desk, memory: PlanMemory, tables: Sequence[Mapping[str, An
         keys[stem] = key
     if not keys:
         return
-    paths = [str(path) for path in _list_paths(memory, keys)]
-    rows = ["--rows", str(memory.sample)] if memory.sample else []
-    words = ["compare", *paths, *rows, "--attacks", "none", "--no-classification"]
+    words = [str(memory.sample), *(str(path) for path in _list_paths(memory, keys))]
     memory.failed = None
-    memory.pending.append((desk.runs.start(words, f"plans:{':'.join(sorted(keys))}"), keys))
+    run = desk.runs.start(words, f"plans:{':'.join(sorted(keys))}", program=("-m", "reticent.studio.planner"))
+    memory.pending.append((run, keys))
 
 
 def make_point_key(desk: Desk, table: Mapping[str, Any], sample: int) -> str:
@@ -178,25 +177,19 @@ def _list_paths(memory: PlanMemory, stems: Iterable[str]) -> list[Path]:
 
 def _take_points(memory: PlanMemory, run: Run, keys: Mapping[str, str]) -> None:
     result = run.result
-    for row in result.get("rows", []):
-        if row.get("role") != "candidate":
-            continue
-        stem = next(iter(keys)) if len(keys) == 1 else str(row["name"]).partition(" ")[0]
-        if stem not in keys:
-            continue
-        loss = (row.get("loss") or {}).get("ail")
+    for row in result["rows"]:
         point = PlannedPoint(
-            is_reached=bool(row.get("reached")),
-            kept=None if loss is None else 1 - float(loss),
-            why=str(row.get("why") or ""),
-            method=str(row.get("method") or ""),
-            smallest=(row.get("privacy") or {}).get("k-anonymity"),
+            is_reached=row["reached"],
+            kept=row.get("kept"),
+            why=row.get("why", ""),
+            method=row["method"],
+            smallest=row.get("smallest"),
             withheld=row.get("withheld"),
-            people=int(result["people"]),
-            of=int(result["of"]),
+            people=result["people"],
+            of=result["of"],
             planned=run.ended or time.time(),
         )
-        _keep(memory, keys[stem], point)
+        _keep(memory, keys[row["name"]], point)
 
 
 def _keep(memory: PlanMemory, key: str, point: PlannedPoint) -> None:

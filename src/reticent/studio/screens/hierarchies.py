@@ -306,7 +306,7 @@ def is_done(desk: Desk) -> bool:
 
 def _find_state(desk: Desk, counted: CountedColumn, declared: Any) -> ColumnState:
     """Return a column with its tree; trees that did not change are kept."""
-    kept = desk.remember(TREES)
+    kept: dict[Any, ColumnState] = desk.remember(TREES)
     facts = json.dumps(declared, default=str, sort_keys=True)
     if isinstance(declared, str):
         facts += sign_file(desk.job_file.path.parent / declared)

@@ -273,6 +273,8 @@ def write_commands(desk: Desk) -> CommandLines:
     if desk.read_job() is None:
         return plain
     entries = _list_entries(desk.job_file.read_table())
+    if len(_list_sensitive(desk.job_file.read_table())) > 1:  # a comparison is of one
+        return plain
     for entry in entries:
         for parameter in PROMISE_SENTENCES[entry["model"]].steps:
             if sum(parameter in catalogue.PROMISES[each["model"]].fields for each in entries) == 1:
@@ -304,7 +306,7 @@ def _make_card(desk: Desk, memory: PlanMemory, table: Mapping[str, Any], index: 
         error = None
     except ReticentError as refusal:
         error = refusal
-    curves = ()
+    curves: tuple[CostCurve, ...] = ()
     if error is None:
         curves = tuple(_make_curve(desk, memory, table, index, parameter) for parameter in sentence.steps)
     in_sentence = set(_BLANK.findall(sentence.sentence))
