@@ -19,3 +19,32 @@ document.addEventListener("input", (event) => {
   const labels = control.dataset.steps ? JSON.parse(control.dataset.steps) : null;
   document.getElementById(control.dataset.shownIn).textContent = labels ? labels[Number(control.value)] : control.value;
 });
+
+// A label of a tree that is dragged onto another is put under it; onto a value, both are ticked and wait for a name.
+let dragged = null;
+document.addEventListener("dragstart", (event) => {
+  dragged = event.target.closest("[data-node]");
+  if (dragged) event.dataTransfer.setData("text/plain", "");
+});
+document.addEventListener("dragover", (event) => {
+  const node = event.target.closest("[data-node]");
+  if (dragged && node && node !== dragged) { event.preventDefault(); node.classList.add("over"); }
+});
+document.addEventListener("dragleave", (event) => event.target.closest?.("[data-node]")?.classList.remove("over"));
+document.addEventListener("drop", (event) => {
+  const node = event.target.closest("[data-node]");
+  if (!dragged || !node || node === dragged) return;
+  event.preventDefault();
+  node.classList.remove("over");
+  const form = node.closest("form");
+  const box = dragged.querySelector("input[name=node]");
+  box.checked = true;
+  dragged = null;
+  if (Number.parseInt(node.dataset.node, 10) > Number.parseInt(box.value, 10)) {
+    form.querySelector("[data-drop-target]").value = node.dataset.node;
+    form.querySelector("[data-drop]").click();
+  } else {
+    node.querySelector("input[name=node]").checked = true;
+    form.querySelector("[name=name]").focus();
+  }
+});
