@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from reticent.drawing import plots
+from reticent.drawing.svg import LinearScale
 from reticent.html_repr import format_share
 
 MAX_DRAWN_LINES = 60  # of a figure; those after them stand in the table of numbers
@@ -55,11 +56,11 @@ def _draw_figure(lines: Sequence[Mapping[str, Any]], groups: Sequence[str], aggr
     return {
         "aggregate": aggregate,
         "groups": list(groups),
-        "title": _write_title(lines, groups),
+        "title": _write_title(lines, groups, aggregate),
         "axis": plots.draw_answer_axis(scale, format_tick) if numbers else "",
         "level": None if level is None else format_share(level),
         "has_truth": any("true" in line for line in lines),
-        "rows": [_draw_row(line, groups, scale) for line in drawn],
+        "rows": [_draw_row(line, groups, aggregate, scale) for line in drawn],
         "omitted": len(lines) - len(drawn),
         "table": [
             [_name_line(line, groups), *(_format_cell(line.get(name)) for name in NUMBERS)]
@@ -68,7 +69,7 @@ def _draw_figure(lines: Sequence[Mapping[str, Any]], groups: Sequence[str], aggr
     }
 
 
-def _draw_row(line: Mapping[str, Any], groups: Sequence[str], scale: Any) -> dict[str, Any]:
+def _draw_row(line: Mapping[str, Any], groups: Sequence[str], aggregate: str, scale: LinearScale) -> dict[str, Any]:
     interval = line.get("interval")
     ends = None if interval is None else tuple(_read_number(end) for end in interval)
     drawing = plots.draw_answer(
@@ -85,28 +86,36 @@ def _draw_row(line: Mapping[str, Any], groups: Sequence[str], scale: Any) -> dic
         "drawing": drawing,
         "is_exact": _is_exact(line),
         "is_null": line.get("estimate") is None and line.get("lower") is None and line.get("upper") is None,
-        "estimate": format_answer(line.get("estimate")),
+        "estimate": _write_estimate(line, aggregate),
         "bounds": _write_bounds(line),
         "interval": "" if interval is None or _is_exact(line) else " to ".join(map(format_answer, interval)),
-        "truth": format_answer(line["true"]) if "true" in line else None,
+        "truth": _write_truth(line["true"]) if "true" in line else None,
         "error": line.get("error"),
         "published": "" if not isinstance(published, Mapping) else _write_published(published),
     }
 
 
-def _write_title(lines: Sequence[Mapping[str, Any]], groups: Sequence[str]) -> str:
+def _write_title(lines: Sequence[Mapping[str, Any]], groups: Sequence[str], aggregate: str) -> str:
     if not lines:
         return "No row is selected"
     if len(lines) > 1 or groups:
         return _write_group_title(lines)
     line = lines[0]
-    truly = f"; truly {format_answer(line['true'])}" if "true" in line else ""
+    truly = f"; truly {_write_truth(line['true'])}" if "true" in line else ""
     if line.get("estimate") is None and line.get("lower") is None and line.get("upper") is None:
         return f"There is no answer: nobody with a value is selected, or nothing bounds it{truly}"
     if _is_exact(line):
         return f"Exactly {format_answer(line['lower'])}{truly}"
     bounds = _write_bounds(line)
-    return f"About {format_answer(line.get('estimate'))}{f', {bounds} for certain' if bounds else ''}{truly}"
+    return f"About {_write_estimate(line, aggregate)}{f', {bounds} for certain' if bounds else ''}{truly}"
+
+
+def _write_estimate(line: Mapping[str, Any], aggregate: str) -> str:
+    """Write an estimate; one of a number of rows without fractions, unless it is small."""
+    estimate = line.get("estimate")
+    if aggregate.upper().startswith("COUNT") and isinstance(estimate, int | float) and abs(estimate) >= 10:
+        return f"{estimate:,.0f}"
+    return format_answer(estimate)
 
 
 def _write_group_title(lines: Sequence[Mapping[str, Any]]) -> str:
@@ -128,6 +137,10 @@ def _write_bounds(line: Mapping[str, Any]) -> str:
     if upper is None:
         return f"at least {format_answer(lower)}"
     return f"{format_answer(lower)} to {format_answer(upper)}"
+
+
+def _write_truth(value: Any) -> str:
+    return "nobody" if value is None else format_answer(value)
 
 
 def _write_published(published: Mapping[str, Any]) -> str:

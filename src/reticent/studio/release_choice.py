@@ -106,7 +106,9 @@ def find_own_source(desk: Desk, folder: Path) -> SourceAtHand:
     if source.path is None:
         return SourceAtHand(reason="This release was made from a table in memory.")
     try:
-        path = desk.project.resolve(str(source.path))
+        path = desk.project.resolve(
+            str(desk.job_file.path.parent / source.path)
+        )  # a job says paths from its own folder
     except RequestError as error:
         return SourceAtHand(reason=f"The data that it was made from is not at hand. {error.what}")
     if not path.exists():

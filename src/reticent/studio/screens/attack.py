@@ -15,7 +15,6 @@ from reticent.audit.result import format_passthrough
 from reticent.drawing import plots
 from reticent.errors import RequestError, suggest
 from reticent.format.manifest import Manifest
-from reticent.ledger.source_options import read_owner_source
 from reticent.studio.attack_queue import AttackQueue, QueuedAttack
 from reticent.studio.desk import Desk
 from reticent.studio.release_choice import (
@@ -70,7 +69,16 @@ class AdversaryLine:
 
     @property
     def who(self) -> str:
-        return f"{self.row.adversary[:1].upper()}{self.row.adversary[1:]}"
+        return f"Who {self.row.adversary}"
+
+    @property
+    def remark(self) -> str:
+        """What else is to be known of the figures; empty where nothing is."""
+        if self.outcome.get("releases") == 1:
+            return "Joined with no other release: the project has none of the same data."
+        if self.outcome.get("why"):
+            return f"Knowing the method adds nothing that could be computed: {self.outcome['why']}."
+        return ""
 
     @property
     def control(self) -> float | None:
@@ -284,15 +292,10 @@ def _make_step(desk: Desk, subject: Subject, name: str, seconds: int | None) -> 
 
 def _list_others(desk: Desk, subject: Subject) -> list[str]:
     """List the project's other releases that were made from the same data."""
-    own = read_owner_source(subject.folder)
-    if own is None or own.path is None:
-        return []
-    others = []
-    for folder in list_releases(desk):
-        source = None if folder == subject.folder else read_owner_source(folder)
-        if source is not None and source.path == own.path:
-            others.append(name_release(desk, folder))
-    return others
+    others = [folder for folder in list_releases(desk) if folder != subject.folder]
+    return [
+        name_release(desk, folder) for folder in others if find_own_source(desk, folder).word == subject.source.word
+    ]
 
 
 def _draw_picture(lines: Sequence[AdversaryLine], who: str) -> dict[str, Any] | None:
@@ -336,7 +339,9 @@ def _list_findings(audit: Any, tried: Sequence[AdversaryLine]) -> dict[str, Any]
         return None
     risk = audit.get("risk") or {}
     source = audit.get("source") or {}
-    combinations = sorted(risk.get("columns") or [], key=lambda entry: -(entry.get("distinction") or 0))
+    measured = [entry for entry in risk.get("columns") or [] if entry.get("distinction") is not None]
+    combinations = sorted(measured, key=lambda entry: -entry["distinction"])[:MAX_COMBINATIONS]
+    most = combinations[0]["distinction"] if combinations else 0
     return {
         "verdict": audit.get("verdict"),
         "unspoken": [line for line in tried if line.exceeds_chance and not line.promises],
@@ -349,10 +354,9 @@ def _list_findings(audit: Any, tried: Sequence[AdversaryLine]) -> dict[str, Any]
             {
                 "names": ", ".join(entry["columns"]),
                 "share": entry["distinction"],
-                "bar": plots.draw_bar(entry["distinction"]),
+                "bar": plots.draw_bar(entry["distinction"] / (most or 1)),
             }
-            for entry in combinations[:MAX_COMBINATIONS]
-            if entry.get("distinction") is not None
+            for entry in combinations
         ],
     }
 
