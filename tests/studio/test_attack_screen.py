@@ -13,7 +13,7 @@ from reticent.studio.attack_queue import AttackQueue, QueuedAttack
 from reticent.studio.runs import Runs
 from reticent.studio.screens import attack
 from tests.studio.client import Steward, read_text
-from tests.studio.conftest import write_files
+from tests.studio.projects import publish_project
 from tests.studio.quick_runs import use_quick_runs
 
 SLEEP = ("-c", "import time; time.sleep(60)")
@@ -23,18 +23,7 @@ REFUSAL = {"error": {"what": "It does not <apply> here.", "why": "This release h
 @pytest.fixture(scope="module")
 def published_folder(tmp_path_factory, census_files) -> Path:
     """The demo's project with two releases of its census, `first` and the newer `second`."""
-    from contextlib import chdir
-
-    from reticent.cli.main import main
-
-    folder = tmp_path_factory.mktemp("attacked") / "project"
-    folder.mkdir()
-    write_files(folder, census_files)
-    with chdir(folder):
-        for name in ("first", "second"):
-            words = ["publish", "job.toml", "-o", name, "--ledger", "ledger", "--again", "--json"]
-            assert main(words) == 0
-    return folder
+    return publish_project(tmp_path_factory.mktemp("attacked") / "project", census_files, "first", "second")
 
 
 @pytest.fixture

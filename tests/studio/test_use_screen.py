@@ -12,9 +12,8 @@ from reticent import catalogue
 from reticent.errors import RequestError
 from reticent.studio import answer_pictures, question_form
 from reticent.studio.screens import use
-from tests.advice.kind_releases import publish_kind
 from tests.studio.client import Steward, read_text
-from tests.studio.conftest import write_files
+from tests.studio.projects import publish_kind, publish_project
 from tests.studio.quick_runs import use_quick_runs
 
 COUNT = "SELECT COUNT(*) FROM release WHERE age BETWEEN 30 AND 49"
@@ -23,16 +22,7 @@ COUNT = "SELECT COUNT(*) FROM release WHERE age BETWEEN 30 AND 49"
 @pytest.fixture(scope="module")
 def asked_folder(tmp_path_factory, census_files) -> Path:
     """The demo's project with a release of its census."""
-    from contextlib import chdir
-
-    from reticent.cli.main import main
-
-    folder = tmp_path_factory.mktemp("asked") / "project"
-    folder.mkdir()
-    write_files(folder, census_files)
-    with chdir(folder):
-        assert main(["publish", "job.toml", "-o", "release", "--ledger", "ledger", "--json"]) == 0
-    return folder
+    return publish_project(tmp_path_factory.mktemp("asked") / "project", census_files, "release")
 
 
 @pytest.fixture
@@ -88,11 +78,27 @@ def test_a_question_is_a_child_that_the_page_follows(asked_folder):
     [
         ({"aggregate": "count"}, "SELECT COUNT(*) FROM release"),
         (
-            {"aggregate": "avg", "of": "salary_class", "group": "gender", "column1": "age", "comparison1": "between", "value1": "30", "to1": "39"},
+            {
+                "aggregate": "avg",
+                "of": "salary_class",
+                "group": "gender",
+                "column1": "age",
+                "comparison1": "between",
+                "value1": "30",
+                "to1": "39",
+            },
             "SELECT gender, AVG(salary_class) FROM release WHERE age BETWEEN 30 AND 39 GROUP BY gender",
         ),
         (
-            {"aggregate": "max", "of": "age", "column1": "marital_status", "comparison1": "in", "value1": "divorced, it's", "column2": "gender", "comparison2": "not null"},
+            {
+                "aggregate": "max",
+                "of": "age",
+                "column1": "marital_status",
+                "comparison1": "in",
+                "value1": "divorced, it's",
+                "column2": "gender",
+                "comparison2": "not null",
+            },
             "SELECT MAX(age) FROM release WHERE marital_status IN ('divorced', 'it''s') AND gender IS NOT NULL",
         ),
         (
@@ -100,7 +106,7 @@ def test_a_question_is_a_child_that_the_page_follows(asked_folder):
             "SELECT COUNT(*) FROM release WHERE education >= 10",
         ),
     ],
-)  # fmt: skip
+)
 def test_clicks_write_the_question(fields, sql, asker):
     page = asker.press("use", "clicks", then="write", **fields)
     assert asker.desk.remember("use")["text"] == sql
@@ -225,6 +231,7 @@ def test_whoever_received_a_release_of_any_kind_asks_it_and_sees_nothing_true(ki
     use_quick_runs(steward.desk)
     page = steward.look("use")
     assert "You received this release" in page and "The true answer beside it" not in page
+    assert ("Redrawn values are reconstructed" in page) == (kind in ("perturbed", "sampled"))
     page = steward.press("use", "ask", sql="SELECT COUNT(*) FROM release WHERE age > 30", truth="yes")
     text = find_answer(page)
     run = list(steward.desk.runs._runs.values())[-1]
@@ -245,8 +252,8 @@ def test_names_and_values_of_a_column_that_are_markup_are_text(tmp_path):
     rt.publish(job, frame=frame, to=tmp_path / "-odd")
     steward = Steward(tmp_path)
     use_quick_runs(steward.desk)
-    steward.press("use", "clicks", then="ask", aggregate="max", of="order", group=name,
-                  column1=name, comparison1="=", value1="<i>a</i>")  # fmt: skip
+    condition = {"column1": name, "comparison1": "=", "value1": "<i>a</i>"}
+    steward.press("use", "clicks", then="ask", aggregate="max", of="order", group=name, **condition)
     page = steward.look("use")
     assert "<b>" not in page and "<i>" not in page and "&lt;i&gt;a&lt;/i&gt;" in page
     assert list(steward.desk.runs._runs.values())[-1].succeeded
@@ -264,11 +271,21 @@ def test_a_damaged_release_is_refused_in_place(tmp_path):
 def test_dates_open_ends_and_intervals_are_drawn():
     lines = [
         {"day": None, "aggregate": "MIN(seen)", "estimate": "2020-01-05", "lower": "2020-01-01", "true": "2020-01-03"},
-        {"day": "x", "aggregate": "COUNT(*)", "estimate": 12.4, "lower": 0, "upper": 20, "std_error": 2.0,
-         "interval": [8.5, 16.2], "level": 0.95, "note": "Random.", "published": {"estimate": 11, "lower": 3, "upper": 9}},
+        {
+            "day": "x",
+            "aggregate": "COUNT(*)",
+            "estimate": 12.4,
+            "lower": 0,
+            "upper": 20,
+            "std_error": 2.0,
+            "interval": [8.5, 16.2],
+            "level": 0.95,
+            "note": "Random.",
+            "published": {"estimate": 11, "lower": 3, "upper": 9},
+        },
         {"day": "y", "aggregate": "COUNT(*)", "estimate": None, "true": None},
         {"day": "z", "aggregate": "COUNT(*)", "estimate": 3, "upper": 5, "true": 4, "error": 0.25},
-    ]  # fmt: skip
+    ]
     dates, counts = answer_pictures.draw_answers(lines, ["day"], ["MIN(seen)", "COUNT(*)"])
     assert dates["rows"][0]["name"] == "missing" and dates["rows"][0]["bounds"] == "at least 2020-01-01"
     assert "2020-01-0" in dates["axis"] and dates["has_truth"]

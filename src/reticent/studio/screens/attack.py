@@ -40,7 +40,7 @@ ASSUMED_BELIEFS = {"lambda": "--lambda", "rho1": "--rho1"}  # parameters of prom
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class AttackedRelease:
     """The release that is attacked, with what its commands are told."""
 
     folder: Path
@@ -199,7 +199,7 @@ def stop_all(desk: Desk, form: FormData) -> None:
     _find_queue(desk, _require_subject(desk)).stop()
 
 
-def list_adversaries(desk: Desk, subject: Subject) -> list[AdversaryLine]:
+def list_adversaries(desk: Desk, subject: AttackedRelease) -> list[AdversaryLine]:
     """List every adversary of the catalogue in the order of cost, with what is known of each."""
     queue = _find_queue(desk, subject)
     waiting = set(queue.waiting)
@@ -224,7 +224,7 @@ def is_done(desk: Desk) -> bool:
     return all(run is not None and not run.is_running and not run.is_cancelled for run in runs)
 
 
-def _require_subject(desk: Desk) -> Subject:
+def _require_subject(desk: Desk) -> AttackedRelease:
     folder = require_release(desk)
     manifest, damage = read_chosen_manifest(folder)
     if manifest is None:
@@ -232,18 +232,18 @@ def _require_subject(desk: Desk) -> Subject:
     return _make_subject(desk, folder, manifest)
 
 
-def _make_subject(desk: Desk, folder: Path, manifest: Manifest) -> Subject:
+def _make_subject(desk: Desk, folder: Path, manifest: Manifest) -> AttackedRelease:
     source = find_own_source(desk, folder)
-    return Subject(folder, name_release(desk, folder), source, sign_release(folder, source), manifest)
+    return AttackedRelease(folder, name_release(desk, folder), source, sign_release(folder, source), manifest)
 
 
-def _find_queue(desk: Desk, subject: Subject) -> AttackQueue:
+def _find_queue(desk: Desk, subject: AttackedRelease) -> AttackQueue:
     queues = desk.remember("attack").setdefault("queues", {})
     return queues.setdefault(subject.name, AttackQueue(desk.runs))
 
 
 def _describe_adversary(
-    desk: Desk, subject: Subject, name: str, waiting: set[str], promised: Sequence[str]
+    desk: Desk, subject: AttackedRelease, name: str, waiting: set[str], promised: Sequence[str]
 ) -> AdversaryLine:
     key = subject.make_key(name)
     row = catalogue.ATTACKS[name]
@@ -269,7 +269,7 @@ def _join_error(run: Run) -> str:
     return " ".join(text for text in (run.error.get("what"), run.error.get("why")) if text)
 
 
-def _make_step(desk: Desk, subject: Subject, name: str, seconds: int | None) -> QueuedAttack:
+def _make_step(desk: Desk, subject: AttackedRelease, name: str, seconds: int | None) -> QueuedAttack:
     row = catalogue.ATTACKS[name]
     words = ["attack", subject.name, "--as", name]
     if row.needs_source:
@@ -290,7 +290,7 @@ def _make_step(desk: Desk, subject: Subject, name: str, seconds: int | None) -> 
     return QueuedAttack(name, tuple(words), subject.make_key(name))
 
 
-def _list_others(desk: Desk, subject: Subject) -> list[str]:
+def _list_others(desk: Desk, subject: AttackedRelease) -> list[str]:
     """List the project's other releases that were made from the same data."""
     others = [folder for folder in list_releases(desk) if folder != subject.folder]
     return [

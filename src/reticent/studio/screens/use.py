@@ -42,6 +42,8 @@ RECONSTRUCTIONS = {
     "em": "by expectation-maximisation: never negative",
     "shrunk": "shrunk towards what everybody's frequencies give",
 }
+REDRAWN_FIELDS = {"matrix", "p"}
+"""Fields of a manifest that say how sensitive values were redrawn: then an estimate reconstructs them."""
 FIRST_QUESTION = "SELECT COUNT(*) FROM release"
 
 
@@ -85,7 +87,7 @@ def show(desk: Desk) -> dict[str, Any]:
         "aggregates": question_form.AGGREGATES,
         "comparisons": question_form.COMPARISONS,
         "conditions": range(1, question_form.CONDITIONS + 1),
-        "reconstructions": RECONSTRUCTIONS if manifest.kind in ("perturbed", "sampled") else {},
+        "reconstructions": RECONSTRUCTIONS if REDRAWN_FIELDS & set(manifest.own) else {},
         "labelled": reader_for(manifest.kind).labelled,
         "source": find_own_source(desk, folder),
         "fields": memory.get("fields", {}),
