@@ -421,13 +421,21 @@ def print_sql_by_a_density(desk: Desk) -> Steps:
     yield desk.command("query", release_folder(), COUNT, "--density", "likelihood")
 
 
-@follows("cli/query.py", "SQL in quotes; or --file FILE or --analyses FILE, and --source DATA with it.")
+@follows("cli/query.py", "--source without --at and --print-sql.")
+def print_sql_beside_the_source(desk: Desk) -> Steps:
+    write_files(desk)
+    yield desk.command("query", release_folder(), COUNT, "--print-sql", "duckdb", "--source", "people.csv")
+    yield desk.command("query", release_folder(), COUNT, "--source", "people.csv")
+
+
+@follows("cli/query.py", "SQL in quotes, or --file FILE, or --analyses FILE; with each, --source DATA.")
 def ask_nothing(desk: Desk) -> Steps:
     write_files(desk)
     (desk / "questions.sql").write_text(f"{COUNT};")
     (desk / "analyses.toml").write_text('[[analysis]]\ntable = ["city", "illness"]\n')
     yield desk.command("query", release_folder())
     yield desk.command("query", release_folder(), COUNT)
+    yield desk.command("query", release_folder(), COUNT, "--source", "people.csv")
     yield desk.command("query", release_folder(), "--file", "questions.sql")
     yield desk.command("query", release_folder(), "--file", "questions.sql", "--source", "people.csv")
     yield desk.command("query", release_folder(), "--analyses", "analyses.toml", "--source", "people.csv")

@@ -20,6 +20,11 @@ adversary at all. No release is called safe: only who was tried, and what they r
 
 *Promises that speak of it*: the others say nothing about this adversary, and a success of theirs breaks none of them.
 """
+MEANING_HEAD = """
+## What a success means, and what lowers it
+
+The report, the studio and `reticent attack --as NAME` say the same.
+"""
 KINDS_HEAD = """
 ## Which release kinds they apply to
 
@@ -58,12 +63,14 @@ def page() -> str:
         ]
         for name, row in catalogue.ATTACKS.items()
     ]
+    meanings = [[f"`{name}`", row.meaning, f"{row.lowers}."] for name, row in catalogue.ATTACKS.items()]
     notes: list[str] = []
     kinds = list(catalogue.KINDS)
     against = [[f"`{name}`", *(held(f"attack {name}", kind, notes) for kind in kinds)] for name in catalogue.ATTACKS]
     reasons = "\n".join(fill(f"{at}. {said}", 119, subsequent_indent="   ") for at, said in enumerate(notes, 1))
     return (
         f"{HEAD}\n{rows(['attack', 'the adversary', 'needs', 'promises that speak of it'], known)}"
+        f"{MEANING_HEAD}\n{rows(['attack', 'what a success means', 'what lowers it'], meanings)}"
         f"{OPTIONS_HEAD}\n{rows(['attack', 'option', 'on the command line', 'what it is'], list_options())}"
         f"{KINDS_HEAD}\n{rows(['attack', *kinds], against)}\n{reasons}\n"
     )

@@ -59,6 +59,14 @@ def test_an_attack_loads_and_is_documented(name):
 
 
 @pytest.mark.parametrize("name", catalogue.ATTACKS)
+def test_an_attack_has_a_sentence_of_what_it_means_and_words_for_what_lowers_it(name):
+    row = catalogue.ATTACKS[name]
+    assert row.meaning.endswith(".") and row.meaning.count(". ") == 0, "one sentence"
+    assert row.lowers and not row.lowers.endswith("."), "the rest of a sentence: Lowers it: ..."
+    assert row.adversary and not row.adversary.endswith("."), "the rest of a sentence: Somebody who ..."
+
+
+@pytest.mark.parametrize("name", catalogue.ATTACKS)
 def test_an_attack_s_options_are_the_keywords_of_its_function_and_documented(name):
     row = catalogue.ATTACKS[name]
     keywords = signature(catalogue.load_object(row.function)).parameters.values()

@@ -106,3 +106,32 @@ def test_a_small_share_is_not_called_nothing_and_a_whole_one_has_no_digits():
     assert plots.format_share(0.05) == "5\u00a0%"
     assert plots.format_share(1) == "100\u00a0%"
     assert plots.format_share(0) == "0\u00a0%"
+
+
+NUMBERS = st.one_of(st.none(), st.floats(-1e9, 1e9, allow_nan=False))
+
+
+@given(st.lists(st.tuples(NUMBERS, NUMBERS, NUMBERS, NUMBERS), max_size=5))
+def test_answers_of_any_numbers_are_drawn_within_their_width(answers):
+    numbers = [number for answer in answers for number in answer if number is not None]
+    scale = plots.choose_answer_scale(numbers)
+    assert all(0 <= scale(number) <= 100 for number in numbers)
+    require_sound(plots.draw_answer_axis(scale))
+    for estimate, low, high, truth in answers:
+        ends = None if low is None or high is None else (min(low, high), max(low, high))
+        lower, upper = (low, high) if ends is None else ends
+        require_sound(plots.draw_answer(scale, estimate, lower, upper, interval=ends, truth=truth))
+
+
+def test_an_answer_is_a_filled_disc_between_its_bounds_and_the_truth_is_hollow():
+    scale = plots.choose_answer_scale([0, 100])
+    svg = plots.draw_answer(scale, 40, 10, 90, interval=(30, 50), truth=60)
+    assert svg.count('class="release"') == 1 and svg.count('class="reference-hollow"') == 1
+    assert svg.count('class="bounds-line"') == 3, "a line and its two ends"
+    assert svg.count('class="interval-line"') == 1
+    assert 'class="guide"' in plots.draw_answer(scale, 40, 10, None), "a bound that there is not is dotted"
+
+
+def test_who_always_guesses_the_most_frequent_value_is_a_line_of_its_own():
+    assert 'class="reference-line"' in plots.draw_attack(0.5, 0.2, 1.0, guessing=0.3)
+    assert 'class="reference-line"' not in plots.draw_attack(0.5, 0.2, 1.0)

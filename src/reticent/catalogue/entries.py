@@ -98,8 +98,8 @@ class AttackRow:
 
     `reads_people`: the attack gets the release and the source as they are, with lists of people of its own, not what
     groups show. `independent_targets`: what is believed of a person does not depend on which other people are targets.
-    `adversary` describes the adversary, `promises` lists the promises that are about that adversary at all, and `lowers`
-    says what lowers what is reached.
+    `adversary` describes the adversary, `promises` lists the promises that are about that adversary at all, `meaning` is
+    a sentence on what it means that the attack succeeds, and `lowers` says what lowers what is reached.
     `guesses`: from the release and the targets' quasi-identifiers alone the attack guesses their sensitive values, so
     that its success and another's can be compared. `cost`: where all attacks are tried, those of lower cost are tried
     first; how long they take was measured.
@@ -115,6 +115,7 @@ class AttackRow:
     function: str
     adversary: str = ""
     promises: tuple[str, ...] = ()
+    meaning: str = ""
     lowers: str = ""
     needs_source: bool = True
     reads_people: bool = False
@@ -277,6 +278,7 @@ ATTACKS = {
     "naive-bayes": AttackRow(
         "reticent.attacks.naive_bayes:attack_by_naive_bayes",
         "learns from all groups how values go with each quasi-identifier",
+        meaning="A right guess names a person's value by what the whole release teaches of people like them, in the data or not.",
         lowers="fewer quasi-identifiers, or coarser ones; t-closeness beside another promise",
         independent_targets=True,
         cost=5,
@@ -284,6 +286,7 @@ ATTACKS = {
     "definetti": AttackRow(
         "reticent.attacks.definetti:attack_by_definetti",
         "learns from all groups, again and again, who has which value in each",
+        meaning="A right guess names a person's value by setting the values of each group against the people in it, as all groups together make likely.",
         lowers="larger groups, and t-closeness, by which groups differ less from all",
         cost=9,
         options=ATTACK_OPTIONS["definetti"],
@@ -292,6 +295,7 @@ ATTACKS = {
         "reticent.attacks.group_reading:attack_by_skewness",
         "reads the person's group, and guesses what it lifts most",
         _GROUP_READING_PROMISES,
+        meaning="A right guess names a person's value because it is more frequent in their group than among everybody.",
         lowers="a smaller beta, or a smaller t",
         independent_targets=True,
     ),
@@ -299,6 +303,7 @@ ATTACKS = {
         "reticent.attacks.group_reading:attack_by_similarity",
         "reads the person's group, and guesses a family of like values",
         ("t-closeness", "semantic-beta-likeness", "proximity-beta-likeness"),
+        meaning="A right guess names no value, but a family of like ones that the person's is in.",
         lowers="a promise about like values: proximity-beta-likeness, or semantic-beta-likeness with a hierarchy",
         independent_targets=True,
         cost=2,
@@ -308,6 +313,7 @@ ATTACKS = {
         "reticent.attacks.background:attack_by_background_knowledge",
         "knows how values go with quasi-identifiers, up to a bandwidth",
         ("bt-privacy", "skyline"),
+        meaning="A right guess names a person's value by what was known beforehand and what the person's group adds to it.",
         lowers="a smaller t of bt-privacy or of a skyline's point",
         guesses=False,
         cost=8,
@@ -318,6 +324,7 @@ ATTACKS = {
     "singling-out": AttackRow(
         "reticent.attacks.singling_out:attack_by_singling_out",
         "takes the ends of published ranges for people's values",
+        meaning="A success is a value at the end of a range, and with its labels it is true of one person alone.",
         lowers="round ends: declared levels of a hierarchy, or labels with a step",
         guesses=False,
         options=ATTACK_OPTIONS["singling-out"],
@@ -326,6 +333,7 @@ ATTACKS = {
     "linkability": AttackRow(
         "reticent.attacks.linkability:attack_by_linking",
         "has two lists with some of the columns each, and links their people",
+        meaning="A success joins what two lists say of one person, because both lead to the same group.",
         lowers="fewer quasi-identifiers, or coarser ones",
         options=ATTACK_OPTIONS["linkability"],
     ),
@@ -333,6 +341,7 @@ ATTACKS = {
         "reticent.attacks.group_reading:attack_by_inference",
         "knows all of a person but the sensitive value, and asks the groups that may hold the person",
         _GROUP_READING_PROMISES,
+        meaning="A right guess names the one value that is still unknown of a person of whom all else is known.",
         lowers="a smaller beta, or a smaller t",
         options=ATTACK_OPTIONS["inference"],
         help_place=4,
@@ -340,6 +349,7 @@ ATTACKS = {
     "downcoding": AttackRow(
         "reticent.attacks.downcoding:attack_by_downcoding",
         "knows that no group could be cut further, and asks for the values that ranges hide",
+        meaning="A right guess tells a describing value that the release hides in a range.",
         lowers="declared levels of a hierarchy, whose nodes are not drawn around people",
         cost=4,
         options=ATTACK_OPTIONS["downcoding"],
@@ -347,6 +357,7 @@ ATTACKS = {
     "overlap": AttackRow(
         "reticent.attacks.overlap:attack_by_overlap",
         "asks which of overlapping groups each person may be in",
+        meaning="A right guess names a person's value by all groups that the person may be in, each as likely as it is.",
         lowers="groups that do not overlap: mondrian, or a single recoding",
         cost=4,
         options=ATTACK_OPTIONS["overlap"],
@@ -354,6 +365,7 @@ ATTACKS = {
     "composition": AttackRow(
         "reticent.attacks.composition.attack:attack_by_composition",
         "joins several releases of the same people",
+        meaning="A right guess names a person's value because several releases of the same people say it together.",
         lowers="publishing once, or only people who are new (publish --only-new)",
         reads_people=True,
         guesses=False,
@@ -364,6 +376,7 @@ ATTACKS = {
     "minimality": AttackRow(
         "reticent.attacks.minimality.attack:attack_by_minimality",
         "knows the method, and reasons why it made just these groups",
+        meaning="A right guess names a person's value because the method would have made other groups of other values.",
         lowers="larger groups than the promise needs, or a method that does not look at the sensitive column",
         reads_people=True,
         cost=6,
@@ -373,6 +386,7 @@ ATTACKS = {
         "reticent.attacks.corruption:attack_by_corruption",
         "has learned the values of other people, of all but one even",
         ("rho-guarantee", "delta-growth"),
+        meaning="A right guess names the value of one person by what is known of all others, as if these had told theirs.",
         lowers="a larger k or a smaller p of perturbed generalization",
         reads_people=True,
         guesses=False,
@@ -386,6 +400,7 @@ ATTACKS = {
         "reticent.attacks.eligibility.attack:attack_by_eligibility",
         "reasons from how many rows were withheld, and how",
         ("l-dichotomy",),
+        meaning="A sure belief tells which value was the most frequent before rows were withheld, and so what withheld people have.",
         lowers="safe suppression",
         needs_source=False,
         guesses=False,
@@ -396,6 +411,7 @@ ATTACKS = {
         "reticent.attacks.perturbation:attack_by_matrix",
         "knows how values were redrawn and how frequent each is, and reads the person's row",
         ("beta-likeness",),
+        meaning="A right guess names a person's true value although the row shows a redrawn one.",
         lowers="a smaller beta",
         reads_people=True,
         cost=5,
@@ -404,6 +420,7 @@ ATTACKS = {
     "matrix-learned": AttackRow(
         "reticent.attacks.perturbation:attack_by_learned_matrix",
         "knows how values were redrawn, and learns from all rows how they go with each quasi-identifier",
+        meaning="A right guess names a person's true value by the row and by what all rows teach of people like them.",
         lowers="a smaller beta, or fewer quasi-identifiers",
         reads_people=True,
         cost=6,
@@ -412,6 +429,7 @@ ATTACKS = {
     "algorithm": AttackRow(
         "reticent.attacks.algorithm:attack_by_algorithm",
         "knows the method, and reasons why it published just these nodes",
+        meaning="A right guess names a person's value by what the method would otherwise have published.",
         lowers="a target that does not follow the table: uniform, or one that is declared",
         needs_source=False,
         guesses=False,

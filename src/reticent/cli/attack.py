@@ -155,6 +155,8 @@ def attack(
         say_json(outcomes[0] if name else outcomes)
     else:
         _print_outcomes(outcomes, reasons, options.get("corruption", {}).get("rho1") or DEFAULT_RHO1)
+        if name:
+            _print_meaning(name)
     return 0
 
 
@@ -335,6 +337,14 @@ def _print_outcomes(outcomes: Sequence[Mapping[str, Any]], reasons: Sequence[str
     for outcome in outcomes:
         if outcome.get("bound") is not None:
             say(*_describe_corruption_bounds(outcome, rho1))
+
+
+def _print_meaning(name: str) -> None:
+    """Print what a success of this attack means, and what lowers it."""
+    from reticent.cli.output import say
+
+    row = catalogue.ATTACKS[name]
+    say("", f"{row.meaning} Lowers it: {row.lowers}.")
 
 
 def _make_option_parameters(places: range) -> list[Parameter]:

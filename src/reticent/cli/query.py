@@ -67,7 +67,7 @@ def query(
         typer.Option(
             "--source",
             metavar="DATA",
-            help="With --file or --analyses: the data it was made from; what is true stands beside.",
+            help="The data it was made from: what is true stands beside each answer.",
             show_default=False,
         ),
     ] = None,
@@ -102,6 +102,11 @@ def query(
         results = opened.analyze(analyses, source, by=cast(Any, by), density=cast(Any, density), time_limit=time_limit)
         _print_analyses(results, json)
         return
+    if source is not None and (print_sql is not None or database_url is not None):
+        raise RequestError(
+            "What is true stands beside the answers of a release folder alone.",
+            attempt="--source without --at and --print-sql.",
+        )
     if question is None or file is not None or source is not None:
         options = {"level": level, "by": by, "density": density, "time_limit": time_limit}
         _answer_file(opened, question, file, source, options, json)
@@ -146,18 +151,18 @@ def query(
 def _answer_file(
     opened: Any, question: str | None, file: Path | None, source: str | None, options: dict[str, Any], json: bool
 ) -> None:
-    """Answer every question of a file; with the source, print what is true and how far answers are off."""
+    """Answer one question or those of a file; with the source, print what is true and how far answers are off."""
     from reticent.cli.output import say, say_json
     from reticent.errors import RequestError, pluralize
 
-    if file is None or question is not None:
+    if (file is None) == (question is None):
         raise RequestError(
             "A release is asked one question, or those of a file.",
-            attempt="SQL in quotes; or --file FILE or --analyses FILE, and --source DATA with it.",
+            attempt="SQL in quotes, or --file FILE, or --analyses FILE; with each, --source DATA.",
         )
     from reticent.query.run import summarize_errors
 
-    answers = opened.measure(file, source, **options)
+    answers = opened.measure(file if question is None else [question], source, **options)
     if json:
         say_json([_make_json_ready(line) for line in answers])
         return

@@ -9,7 +9,7 @@ give the same bytes on every machine.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from reticent.drawing.svg import (
     AXIS_ROOM,
@@ -35,6 +35,7 @@ MAX_NAME_LETTERS = 16
 ROOM_FOR_NAMES = 60  # letters below all bars together
 HALF_LETTER_PERCENT = 0.95  # half a letter's width on the narrowest screen
 HISTOGRAM_HEIGHT = 150
+ANSWER_HEIGHT = 36
 SPARK_WIDTH = 96
 SPARK_HEIGHT = 30
 
@@ -226,12 +227,23 @@ def draw_comparison(names: Sequence[str], whole: Sequence[float], group: Sequenc
     )
 
 
-def draw_attack(success: float, control: float | None, top: float, interval: tuple[float, float] | None = None) -> str:
-    """Draw what an attack reaches as a filled disc, and what its control reaches as a hollow one, on an axis from 0 to `top`."""
+def draw_attack(
+    success: float,
+    control: float | None,
+    top: float,
+    interval: tuple[float, float] | None = None,
+    guessing: float | None = None,
+) -> str:
+    """Draw what an attack reaches as a filled disc, and what its control reaches as a hollow one, on an axis from 0 to `top`.
+
+    `guessing` is what the most frequent value reaches if it is guessed of everybody: an upright line.
+    """
     scale = LinearScale(0, top)
     plot = Plot(40)
     for tick in choose_ticks(0, top, 4):
         plot.add_line(scale(tick), 0, scale(tick), 40, "grid")
+    if guessing is not None:
+        plot.add_line(scale(guessing), 9, scale(guessing), 31, "reference-line")
     if control is not None:
         plot.add_line(scale(control), 20, scale(success), 20, "axis")
         plot.add_disc(scale(control), 20, 5, "reference-hollow")
@@ -254,6 +266,66 @@ def draw_attack_axis(top: float) -> str:
             anchor = "end"
         plot.add_text(scale(tick), 14, format_share(tick), "tick", anchor)
     return plot.render_hidden()
+
+
+def draw_answer(
+    scale: LinearScale,
+    estimate: float | None,
+    lower: float | None,
+    upper: float | None,
+    *,
+    interval: tuple[float, float] | None = None,
+    truth: float | None = None,
+) -> str:
+    """Draw one answer: a thin line from the least to the greatest possible value, a thick one over the interval, the
+    estimate as a filled disc, and the true answer, where it is known, as a hollow one.
+
+    A line that ends in dots has no end there.
+    """
+    plot = Plot(ANSWER_HEIGHT)
+    middle = ANSWER_HEIGHT / 2
+    for tick in choose_ticks(scale.low, scale.high, 4):
+        plot.add_line(_place(scale, tick), 0, _place(scale, tick), ANSWER_HEIGHT, "grid")
+    numbers = [number for number in (lower, estimate, upper) if number is not None]
+    if numbers:
+        plot.add_line(_place(scale, min(numbers)), middle, _place(scale, max(numbers)), middle, "bounds-line")
+        if lower is None:
+            plot.add_line(0, middle, _place(scale, min(numbers)), middle, "guide")
+        if upper is None:
+            plot.add_line(_place(scale, max(numbers)), middle, 100, middle, "guide")
+    for end in (lower, upper):
+        if end is not None:
+            plot.add_line(_place(scale, end), middle - 6, _place(scale, end), middle + 6, "bounds-line")
+    if interval is not None:
+        plot.add_line(_place(scale, interval[0]), middle, _place(scale, interval[1]), middle, "interval-line")
+    if estimate is not None:
+        plot.add_disc(_place(scale, estimate), middle, 5.5, "release")
+    if truth is not None:
+        plot.add_disc(_place(scale, truth), middle, 4.5, "reference-hollow")
+    return plot.render_hidden()
+
+
+def draw_answer_axis(scale: LinearScale, format_tick: Callable[[float], str] = format_count) -> str:
+    """Draw the ticks above a column of answers."""
+    plot = Plot(24)
+    for tick in choose_ticks(scale.low, scale.high, 4):
+        anchor: Anchor = "middle"
+        if scale(tick) < 8:
+            anchor = "start"
+        elif scale(tick) > 92:
+            anchor = "end"
+        plot.add_text(scale(tick), 14, format_tick(tick), "tick", anchor)
+    return plot.render_hidden()
+
+
+def choose_answer_scale(numbers: Sequence[float]) -> LinearScale:
+    """Choose the scale of some answers: from 0 where they lie near it, with room at both ends."""
+    low = min(numbers, default=0.0)
+    high = max(numbers, default=1.0)
+    room = (high - low) * 0.04 or abs(high) * 0.04 or 1.0
+    if 0 <= low <= (high - low) or not numbers:
+        return LinearScale(0.0, high + room, left=1.5, right=98.5)
+    return LinearScale(low - room, high + room, left=1.5, right=98.5)
 
 
 def draw_spark(values: Sequence[float], classes: str = "exact-3") -> str:
@@ -295,6 +367,11 @@ def _add_value_names(plot: Plot, names: Sequence[str], step: float, y: float) ->
             plot.add_text(100, y, name, classes, "end")
         else:
             plot.add_text(middle, y, name, classes, "middle")
+
+
+def _place(scale: LinearScale, number: float) -> float:
+    """Return where a number stands, or the nearer end of the drawing."""
+    return min(max(scale(number), 0.0), 100.0)
 
 
 def _shorten(name: str) -> str:

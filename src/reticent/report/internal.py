@@ -191,12 +191,13 @@ def _make_attack_figure(rows: Sequence[tuple[Any, ...]], who: str) -> Block | No
 
 
 def _describe_attack(row: tuple[Any, ...]) -> str:
-    """Describe in a sentence or three what an attack reached, what promise speaks of it, and what lowers it."""
+    """Describe in a few sentences what promise speaks of an attack, what it means, what was reached, and what lowers it."""
     entry = catalogue.ATTACKS[row[0]]
     believed = "" if row[5] is None else f" The surest belief is {format_share(float(row[5]))}."
     spoken = "No promise of this release speaks of it." if row[7] == "no" else f"{row[7]} speaks of it."
     lowered = f" Lowers it: {entry.lowers}." if entry.lowers else ""
-    return f"{row[0]}: {spoken}{believed}{lowered}"
+    meaning = f" {entry.meaning}" if entry.meaning else ""
+    return f"{row[0]}: {spoken}{meaning}{believed}{lowered}"
 
 
 def collect_assumed_beliefs(release: Release, name: str) -> dict[str, Any]:
