@@ -32,6 +32,7 @@ from reticent.studio.desk import Desk, sign_file
 SWEPT_PARAMETERS = ("beta", "t", "delta", "l", "alpha", "k")  # the first that one promise of the job has is varied
 COMPARED_ROWS = (2_000, 5_000, 20_000)
 DEFAULT_ROWS = 5_000
+GUESSING_ATTACKS = [name for name, attack in catalogue.ATTACKS.items() if attack.guesses]
 LEAST_GAIN = 0.0005  # of loss: less is no gain, as `reticent check` has it
 
 
@@ -75,14 +76,13 @@ def choose_sweep(job: Job) -> tuple[str, list[str]] | None:
 
 def make_compare_words(desk: Desk, job: Job, methods: Sequence[str], rows: int | None) -> list[str]:
     """Make the words of the command that compares methods; only adversaries who guess from the release are tried."""
-    guessing = ",".join(name for name, attack in catalogue.ATTACKS.items() if attack.guesses)
     words = ["compare", desk.job_name, "--methods", ",".join(methods)]
     sweep = choose_sweep(job)
     if sweep is not None:
         words += ["--sweep", f"{sweep[0]}={','.join(sweep[1])}"]
     if rows is not None:
         words += ["--rows", str(rows)]
-    return [*words, "--attacks", guessing, "--no-classification"]
+    return [*words, "--attacks", ",".join(GUESSING_ATTACKS), "--no-classification"]
 
 
 def describe_check(checked: Mapping[str, Any], own_method: str) -> dict[str, Any]:
@@ -96,7 +96,11 @@ def describe_check(checked: Mapping[str, Any], own_method: str) -> dict[str, Any
         "methods": sorted(summaries, key=lambda summary: -1 if summary["keeps"] is None else -summary["keeps"]),
         "title": _write_method_title(own, best),
         "binding": find_binding_promise(checked["explained"]),
-        "changes": [change for change in map(_describe_change, enumerate(checked["explained"]["changes"])) if change],
+        "changes": [
+            _describe_change(number, change, checked["explained"]["base"])
+            for number, change in enumerate(checked["explained"]["changes"])
+            if change["ail"] is not None
+        ],
         "base": checked["explained"]["base"],
         "columns": list_column_costs({} if own is None else own["ail_by_column"]),
         "rows": checked["rows"],
@@ -238,11 +242,9 @@ def _write_method_title(own: Mapping[str, Any] | None, best: Mapping[str, Any] |
     return f"By {best['method']} a row would keep {format_share(best['keeps'])}, by yours {format_share(own['keeps'])}"
 
 
-def _describe_change(numbered: tuple[int, Mapping[str, Any]]) -> dict[str, Any] | None:
-    number, change = numbered
-    if change["ail"] is None:
-        return None
-    is_applicable = bool(change["paste"]) and read_change(change["paste"]) is not None and " = " in change["what"]
+def _describe_change(number: int, change: Mapping[str, Any], base: float | None) -> dict[str, Any]:
+    gains = base is None or change["ail"] < base - LEAST_GAIN
+    is_applicable = gains and bool(change["paste"]) and read_change(change["paste"]) is not None and "=" in change["what"]
     return {
         "number": number,
         "promise": change["promise"],

@@ -174,6 +174,7 @@ def write_commands(desk: Desk) -> CommandLines:
         options.append(f"    rows={rows},")
     if sweep is not None:
         options.append(f"    {sweep[0]}=[{', '.join(sweep[1])}],")
+    options += [f"    attacks={method_choice.GUESSING_ATTACKS!r},", "    classification=False,"]
     python = "\n".join(
         ["import reticent as rt", f"job = rt.Job.read({name!r})", "print(rt.check(job))", "compared = rt.compare(", "    job,", *options, ")", "print(compared.frame())"]
     )
