@@ -183,11 +183,15 @@ def draw_before_after(names: Sequence[str], before: Sequence[float], after: Sequ
 
 
 def draw_field(
-    counts: Sequence[Sequence[float]], top: float, row_names: Sequence[str], column_names: Sequence[str], description: str
+    counts: Sequence[Sequence[float]],
+    top: float,
+    row_names: Sequence[str],
+    column_names: Sequence[str],
+    description: str,
 ) -> str:
     """Draw how people lie over two columns: a field for each pair of steps, stronger where there are more people.
 
-    `top` is the fullest field of all drawings that are compared.
+    Of the steps across, the first and the last are named: there is no room for more on a phone.  `top` is the fullest field of all drawings that are compared.
     """
     height = 20.0
     left = 28.0
@@ -199,11 +203,9 @@ def draw_field(
             grade = sum(people > share * top for share in GRADES)
             plot.add_box(left + column * step, row * height + 1, step * 0.96, height - 2, f"exact-{grade}")
     base = len(row_names) * height
-    every = max(1, -(-len(column_names) // 4))
-    for column in range(0, len(column_names), every):
-        anchor: Anchor = "end" if left + column * step > 80 else "start"
-        x = 100.0 if anchor == "end" else left + column * step
-        plot.add_text(x, base + 16, _shorten(column_names[column]), "tick roomy" if column else "tick", anchor)
+    plot.add_text(left, base + 16, _shorten(column_names[0]), "tick")
+    if len(column_names) > 1:
+        plot.add_text(100, base + 16, _shorten(column_names[-1]), "tick", "end")
     return plot.render(description)
 
 
@@ -217,7 +219,9 @@ def draw_beliefs(alone: float, together: float, name: str) -> str:
     plot.add_disc(scale(together), 44, 6, "attention")
     _add_belief_label(plot, scale(alone), 10, f"alone: {format_share(alone)}", "strong halo")
     _add_belief_label(plot, scale(together), 28, f"together: {format_share(together)}", "attention-text halo")
-    return plot.render(f"The surest belief is {format_share(alone)} from one release alone, {format_share(together)} together.")
+    return plot.render(
+        f"The surest belief is {format_share(alone)} from one release alone, {format_share(together)} together."
+    )
 
 
 def _add_belief_label(plot: Plot, x: float, y: float, text: str, classes: str) -> None:
@@ -225,9 +229,7 @@ def _add_belief_label(plot: Plot, x: float, y: float, text: str, classes: str) -
     plot.add_text(x, y, text, classes, anchor)
 
 
-def _add_gain_lines(
-    plot: Plot, places: _LabelPlaces, top: float, find_height: Callable[[float], float]
-) -> None:
+def _add_gain_lines(plot: Plot, places: _LabelPlaces, top: float, find_height: Callable[[float], float]) -> None:
     """Add grid lines of the gain, at most four, each with its text at the right end."""
     ticks = [tick for tick in choose_ticks(0, top, 4) if tick > 0]
     for number, tick in enumerate(ticks):

@@ -1,83 +1,107 @@
-"""One step coarser for a column that costs much: numbers rounded, or values replaced by the next level of their tree.
+"""What lowers the cost of a column by a click: its values replaced by the next level of their tree, or leaving it out.
 
-The step is an edit of the job (`round_to`, or `map` with a hierarchy that begins one level higher), so that Undo takes it
-back.  What is replaced is gone before anything is counted: a row then keeps more of less.
+Both are edits of the job, so that Undo takes them back: a `map` with a hierarchy that begins one level higher, or a column
+without a role.  What is replaced is gone before anything is counted: a row then keeps more of less.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import tomlkit
+
 from reticent.data.hierarchy import Hierarchy
 from reticent.errors import JobError, ReticentError
-from reticent.report.distributions import choose_round_step
 from reticent.studio.desk import Desk
+from reticent.studio.job_file import set_in_document
 
 MAX_MAPPED_VALUES = 500
-STEPS_OF_RANGE = 20  # that a first rounding leaves, about
+DESCRIBES = "quasi-identifying"
 
 
 @dataclass(frozen=True, slots=True)
-class CoarserStep:
-    """What would be done to a column: a sentence for the button, and what is said beside it."""
+class UpperLevel:
+    """The level above a column's values: how many values it has and they have, the parent of each, and the tree from there."""
 
-    button: str
-    effect: str
+    values: int
+    upper_values: int
+    parent_of: Mapping[str, str]
+    upper: Hierarchy
 
 
-def propose_step(desk: Desk, name: str, preview: Mapping[str, Any] | None) -> CoarserStep | None:
-    """Propose the next coarser step of a column of the job; None where only another hierarchy would help."""
-    column = _find_column(desk, name)
-    if column is None:
+def find_upper_level(desk: Desk, name: str) -> UpperLevel | None:
+    """Find the level above the values of a column whose tree is a file; None where there is none but the root."""
+    path = _find_columns(desk).get(name, {}).get("hierarchy")
+    if not isinstance(path, str):
         return None
-    tree = _read_tree(desk, column)
-    if tree is not None:
-        return CoarserStep(
-            f"Try its second level: {len(tree.parents)} values instead of {tree.values}",
-            "Each value is replaced by its parent in the tree before anything is counted; what a row keeps is then "
-            "counted from the new values.",
-        )
-    step = _find_round_step(column, name, preview)
-    if step is not None:
-        return CoarserStep(
-            f"Try it rounded to {step:g}",
-            "Each number is rounded before anything is counted; what a row keeps is then counted from the new values.",
-        )
-    return None
+    try:
+        rows = Hierarchy.read(desk.project.resolve(path)).rows()
+        if len(rows) > MAX_MAPPED_VALUES or len(rows[0]) < 3:
+            return None
+        upper = Hierarchy.from_rows(list(dict.fromkeys(tuple(row[1:]) for row in rows)))
+    except ReticentError:
+        return None
+    if len(upper.leaves) >= len(rows):
+        return None
+    parent_of = {row[0]: row[1] for row in rows if row[0] != row[1]}
+    return UpperLevel(len(rows), len(upper.leaves), parent_of, upper)
 
 
-def take_step(desk: Desk, name: str, preview: Mapping[str, Any] | None) -> None:
-    """Take the step that is proposed.
+def use_upper_level(desk: Desk, name: str) -> None:
+    """Replace the values of a column by their parents, and write a hierarchy that begins with these.
 
     Raises:
-        JobError: there is no such step, or the job with it would not be valid; the job is as it was.
+        JobError: there is no such level, or the job would not be valid; the job is as it was.
     """
-    column = _find_column(desk, name)
-    if column is None or propose_step(desk, name, preview) is None:
-        raise JobError("There is no coarser step of this column.", attempt="its tree, on the screen Hierarchies.")
-    tree = _read_tree(desk, column)
-    changes: dict[str, Any]
-    if tree is None:
-        step = _find_round_step(column, name, preview)
-        assert step is not None
-        changes = {"round_to": int(step) if step == int(step) else step}
-    else:
-        path = desk.project.choose_new_name(f"{Path(str(column['hierarchy'])).stem}-level.csv")
-        tree.upper.save(path)
-        earlier = column.get("map", {})
-        moved = {text: tree.parent_of.get(value, value) for text, value in earlier.items()}
-        changes = {"hierarchy": desk.project.describe(path), "map": {**tree.parent_of, **moved}}
+    level = find_upper_level(desk, name)
+    if level is None:
+        raise JobError("This column has no tree with a level to use.", attempt="its tree, on the screen Hierarchies.")
+    column = _find_columns(desk)[name]
+    moved = {text: level.parent_of.get(value, value) for text, value in column.get("map", {}).items()}
+    path = desk.project.choose_new_name(f"{Path(column['hierarchy']).stem}-level.csv")
+    level.upper.save(path)
+
+    def change(document: tomlkit.TOMLDocument) -> None:
+        set_in_document(document, ["columns", name, "hierarchy"], desk.project.describe(path))
+        set_in_document(document, ["columns", name, "map"], {**level.parent_of, **moved})
+
+    try:
+        _edit_validly(desk, change)
+    except ReticentError:
+        path.unlink()
+        raise
+
+
+def can_leave_out(desk: Desk, name: str) -> bool:
+    """Tell whether a column can be left out: another one still describes people."""
+    columns = _find_columns(desk)
+    return name in columns and len(columns) > 1
+
+
+def leave_out(desk: Desk, name: str) -> None:
+    """Leave a describing column out of the release.
+
+    Raises:
+        JobError: no other column would describe people, or the job would not be valid; the job is as it was.
+    """
+    if not can_leave_out(desk, name):
+        raise JobError("This column cannot be left out.", attempt="another column that describes people.")
+
+    def change(document: tomlkit.TOMLDocument) -> None:
+        set_in_document(document, ["columns", name], None)
+        set_in_document(document, ["release", "undeclared"], "drop")
+
+    _edit_validly(desk, change)
+
+
+def _edit_validly(desk: Desk, change: Callable[[tomlkit.TOMLDocument], None]) -> None:
+    """Change the job; take it back where the job is not valid then."""
     before = desk.job_file.text
     with desk.job_file.edit() as document:
-        entry = document["columns"][name]  # type: ignore[index]
-        if isinstance(entry, str):
-            document["columns"][name] = {"role": str(entry), **changes}  # type: ignore[index]
-        else:
-            for key, value in changes.items():
-                entry[key] = value  # type: ignore[index]
+        change(document)
     try:
         desk.job_file.read()
     except ReticentError:
@@ -85,52 +109,9 @@ def take_step(desk: Desk, name: str, preview: Mapping[str, Any] | None) -> None:
         raise
 
 
-@dataclass(frozen=True, slots=True)
-class _Tree:
-    """A hierarchy file with a level between its values and its root."""
-
-    values: int
-    parents: tuple[str, ...]
-    parent_of: dict[str, str]
-    upper: Hierarchy
-
-
-def _find_column(desk: Desk, name: str) -> dict[str, Any] | None:
-    """Find the declaration of a quasi-identifying column; None where there is none."""
+def _find_columns(desk: Desk) -> dict[str, dict[str, Any]]:
+    """Return the declarations of the describing columns by their names; those by a role alone as a table."""
     columns = desk.job_file.read_table().get("columns", {})
-    declared = columns.get(name) if isinstance(columns, dict) else None
-    column = {"role": declared} if isinstance(declared, str) else declared
-    return column if isinstance(column, dict) and column.get("role") == "quasi-identifying" else None
-
-
-def _read_tree(desk: Desk, column: Mapping[str, Any]) -> _Tree | None:
-    """Read the column's hierarchy where it is a file of few values with a level between them and the root."""
-    path = column.get("hierarchy")
-    if not isinstance(path, str):
-        return None
-    try:
-        rows = Hierarchy.read(desk.project.resolve(path)).rows()
-        if len(rows) > MAX_MAPPED_VALUES or len(rows[0]) < 3:
-            return None
-        parent_of = {row[0]: row[1] for row in rows if row[0] != row[1]}
-        upper = Hierarchy.from_rows(list(dict.fromkeys(tuple(row[1:]) for row in rows)))
-    except (ReticentError, OSError):
-        return None
-    parents = tuple(upper.leaves)
-    return _Tree(len(rows), parents, parent_of, upper) if len(parents) < len(rows) else None
-
-
-def _find_round_step(column: Mapping[str, Any], name: str, preview: Mapping[str, Any] | None) -> float | None:
-    """Find the next round step of a column of numbers: about twenty over its range, or double the step it has."""
-    if "hierarchy" in column or column.get("type", "numeric") != "numeric" or preview is None:
-        return None
-    drawn = next((each for each in preview.get("columns", ()) if each["name"] == name and each["on_line"]), None)
-    try:
-        numbers = [float(text) for text in drawn["steps"] if not text.startswith("(")] if drawn else []
-        earlier = float(column.get("round_to", 0))
-    except (TypeError, ValueError):
-        return None
-    if len(numbers) < 3:
-        return None
-    least = choose_round_step(numbers[0], numbers[-1], STEPS_OF_RANGE)
-    return least if least > earlier and least > 1 else choose_round_step(0, max(earlier, least, 1) * 2, 1)
+    declared = columns.items() if isinstance(columns, dict) else ()
+    tables = {name: {"role": column} if isinstance(column, str) else column for name, column in declared}
+    return {name: table for name, table in tables.items() if isinstance(table, dict) and table.get("role") == DESCRIBES}

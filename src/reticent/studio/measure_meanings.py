@@ -38,11 +38,17 @@ QUESTIONS: Mapping[str, Mapping[str, Measure]] = {
         "alpha": Measure("greatest share of one value in a group", LESS_TOLD),
         "distinct-l-diversity": Measure("different values in the group that has fewest", MORE_HIDDEN),
         "probabilistic-l-diversity": Measure("one over the greatest share of one value in a group", MORE_HIDDEN),
-        "entropy-l-diversity": Measure("as many equally likely values would be as uncertain, in the surest group", MORE_HIDDEN),
-        "t-closeness-equal": Measure("distance of a group's values from everybody's, all values as far apart", LESS_TOLD),
+        "entropy-l-diversity": Measure(
+            "as many equally likely values would be as uncertain, in the surest group", MORE_HIDDEN
+        ),
+        "t-closeness-equal": Measure(
+            "distance of a group's values from everybody's, all values as far apart", LESS_TOLD
+        ),
         "t-closeness-ordered": Measure("the same distance over the order of the values", LESS_TOLD),
         "t-closeness-hierarchical": Measure("the same distance over the tree of the values", LESS_TOLD),
-        "beta-likeness-basic": Measure("by how many times its own frequency a value is more frequent in a group", LESS_TOLD),
+        "beta-likeness-basic": Measure(
+            "by how many times its own frequency a value is more frequent in a group", LESS_TOLD
+        ),
         "beta-likeness-enhanced": Measure("the same, and no frequent value may become certain", LESS_TOLD),
         "beta-likeness-two-sided": Measure("the same, and no value may become that much rarer either", LESS_TOLD),
         "delta-disclosure": Measure("greatest logarithm of a value's frequency in a group over its own", LESS_TOLD),
@@ -51,7 +57,9 @@ QUESTIONS: Mapping[str, Mapping[str, Measure]] = {
         "fakes": Measure("share of the published values that are nobody's", MORE_HIDDEN),
     },
     "What is lost?": {
-        "ail": Measure("detail lost of the description, from 0 (exact) to 1 (nothing left); a row keeps the rest", LESS_LOST),
+        "ail": Measure(
+            "detail lost of the description, from 0 (exact) to 1 (nothing left); a row keeps the rest", LESS_LOST
+        ),
         "precision": Measure("how little labels climb their trees, from 0 to 1", MORE_KEPT),
         "dm": Measure("squared group sizes, added up, with a penalty for rows withheld", LESS_LOST),
         "dm_star": Measure("the same without the penalty", LESS_LOST),

@@ -159,7 +159,9 @@ def apply_change(desk: Desk, change: Mapping[str, Any]) -> None:
         column = parameters.get("column")
         same = [entry for entry in promises if entry.get("model") == model and entry.get("column") in (None, column)]
         if len(same) != 1:
-            raise JobError(f"The job has {len(same)} promises of {model}.", attempt="changing it on the screen Promise.")
+            raise JobError(
+                f"The job has {len(same)} promises of {model}.", attempt="changing it on the screen Promise."
+            )
         for name, value in parameters.items():
             if name != "column":
                 same[0][name] = value
@@ -244,7 +246,9 @@ def _write_method_title(own: Mapping[str, Any] | None, best: Mapping[str, Any] |
 
 def _describe_change(number: int, change: Mapping[str, Any], base: float | None) -> dict[str, Any]:
     gains = base is None or change["ail"] < base - LEAST_GAIN
-    is_applicable = gains and bool(change["paste"]) and read_change(change["paste"]) is not None and "=" in change["what"]
+    is_applicable = (
+        gains and bool(change["paste"]) and read_change(change["paste"]) is not None and "=" in change["what"]
+    )
     return {
         "number": number,
         "promise": change["promise"],

@@ -16,7 +16,7 @@ from typing import Any
 from reticent.catalogue.about_fields import ABOUT_FIELDS
 from reticent.drawing.comparison_plots import draw_beliefs
 from reticent.drawing.plots import format_share
-from reticent.errors import JobError, ReticentError, RequestError
+from reticent.errors import JobError, RequestError, ReticentError
 from reticent.ledger.ledger import Ledger
 from reticent.ledger.notes import describe_lost_promises, summarize_lost_promises
 from reticent.ledger.paths import compute_release_digest, read_digest_file, resolve_notes_folder
@@ -138,11 +138,7 @@ def find_publication(desk: Desk) -> dict[str, Any] | None:
         folder = desk.project.folder / str(run.result["release"])
         if read_digest_file(resolve_notes_folder(folder)) == run.result["digest"]:
             return {**run.result, "seconds": run.seconds}
-    try:
-        folders = [resolve_release(desk, choose_name(desk)), *desk.project.list_releases()]
-    except ReticentError:
-        folders = desk.project.list_releases()
-    for folder in folders:
+    for folder in desk.project.list_releases():
         noted = read_noted(folder)
         if noted is not None:
             return noted
@@ -227,7 +223,12 @@ def has_identifying_column(desk: Desk) -> bool:
 def _describe_together(published: Mapping[str, Any]) -> dict[str, Any]:
     lines = list(published.get("together", ()))
     beliefs = read_beliefs(published.get("notices", ()))
-    above = next((match[1] for line in published.get("notices", ()) if (match := _ABOVE.search(line))), None)
+    counts = [match[1] for line in published.get("notices", ()) if (match := _ABOVE.search(line))]
+    above = (
+        ""
+        if not counts
+        else f"{'Nobody stands' if counts[0] == '0' else counts[0] + ' people stand'} above what one of them promises."
+    )
     summary = published.get("summary") or str(published.get("headline", "")).partition("; ")[2].rstrip(".")
     return {
         "is_alone": not lines,
@@ -243,7 +244,13 @@ def _describe_promise(promise: Mapping[str, Any]) -> dict[str, str]:
     reached = ", ".join(f"{name} {_format_parameter(value)}" for name, value in (promise["achieved"] or {}).items())
     word = {True: "kept", False: "NOT kept", None: "not shown by the files"}[promise["kept"]]
     column = f" of {promise['column']}" if promise.get("column") else ""
-    return {"name": promise["model"] + column, "asked": asked, "reached": reached, "kept": word, "why": promise.get("why") or ""}
+    return {
+        "name": promise["model"] + column,
+        "asked": asked,
+        "reached": reached,
+        "kept": word,
+        "why": promise.get("why") or "",
+    }
 
 
 def _format_parameter(value: Any) -> str:

@@ -39,7 +39,7 @@ def show(desk: Desk) -> dict[str, Any]:
         "check_run": _find_run(desk, "check"),
         "check": described,
         "has_answer": checked is not None,
-        "step": _find_step(desk, described, preview),
+        "costliest": _find_costliest(desk, described),
         "preview_run": _find_run(desk, "preview", of_method=True),
         "preview": preview,
         "column": _describe_column(preview, chosen.get("column")),
@@ -47,7 +47,9 @@ def show(desk: Desk) -> dict[str, Any]:
         "group": _describe_group(preview, chosen.get("group", 0)),
         "compare_run": compare_run,
         "compared": (
-            method_choice.describe_comparison(compare_run.result, job) if compare_run and compare_run.succeeded else None
+            method_choice.describe_comparison(compare_run.result, job)
+            if compare_run and compare_run.succeeded
+            else None
         ),
         "methods": methods,
         "ticked": chosen.get("methods", methods[:MAX_METHODS]),
@@ -95,9 +97,7 @@ def compare_methods(desk: Desk, form: FormData) -> str | None:
         raise RequestError("This is no number of rows of the list.", attempt="one of the list.")
     rows = None if text == "all" else int(text)
     desk.remember("compare").update(methods=methods, rows=rows)
-    desk.runs.start(
-        method_choice.make_compare_words(desk, job, methods, rows), method_choice.make_key(desk, "compare")
-    )
+    desk.runs.start(method_choice.make_compare_words(desk, job, methods, rows), method_choice.make_key(desk, "compare"))
     return None
 
 
@@ -129,9 +129,13 @@ def weaken_promise(desk: Desk, form: FormData) -> str | None:
 
 
 def coarsen_column(desk: Desk, form: FormData) -> str | None:
-    """Take one step coarser for a column, then check again."""
+    """Use the second level of a column's tree, or leave the column out; then check again."""
     _require_job(desk)
-    coarser_column.take_step(desk, str(form.get("column", "")), find_preview(desk))
+    name = str(form.get("column", ""))
+    if form.get("way") == "out":
+        coarser_column.leave_out(desk, name)
+    else:
+        coarser_column.use_upper_level(desk, name)
     _start_check(desk)
     return None
 
@@ -164,7 +168,9 @@ def write_commands(desk: Desk) -> CommandLines:
     else:
         chosen = desk.remember("compare")
         possible = method_choice.list_methods(job)
-        methods = [method for method in chosen.get("methods", possible[:MAX_METHODS]) if method in possible] or possible[:1]
+        methods = [
+            method for method in chosen.get("methods", possible[:MAX_METHODS]) if method in possible
+        ] or possible[:1]
         rows = chosen.get("rows", method_choice.DEFAULT_ROWS)
         words = method_choice.make_compare_words(desk, job, methods, rows)
         sweep = method_choice.choose_sweep(job)
@@ -176,7 +182,16 @@ def write_commands(desk: Desk) -> CommandLines:
         options.append(f"    {sweep[0]}=[{', '.join(sweep[1])}],")
     options += [f"    attacks={method_choice.GUESSING_ATTACKS!r},", "    classification=False,"]
     python = "\n".join(
-        ["import reticent as rt", f"job = rt.Job.read({name!r})", "print(rt.check(job))", "compared = rt.compare(", "    job,", *options, ")", "print(compared.frame())"]
+        [
+            "import reticent as rt",
+            f"job = rt.Job.read({name!r})",
+            "print(rt.check(job))",
+            "compared = rt.compare(",
+            "    job,",
+            *options,
+            ")",
+            "print(compared.frame())",
+        ]
     )
     return CommandLines(shell, python)
 
@@ -227,13 +242,14 @@ def _read_number(text: Any) -> int:
         raise RequestError("This is not a number.", attempt="a whole number.") from None
 
 
-def _find_step(desk: Desk, described: Mapping[str, Any] | None, preview: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """Find what can be done about the column that costs most; None where nothing is lost."""
+def _find_costliest(desk: Desk, described: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Find the column that costs most, and what can be done about it; None where nothing is lost."""
     columns = described["columns"] if described else []
     if not columns or columns[0]["lost"] <= 0:
         return None
-    costliest = columns[0]
-    return {**costliest, "proposal": coarser_column.propose_step(desk, costliest["name"], preview)}
+    name = columns[0]["name"]
+    level = coarser_column.find_upper_level(desk, name)
+    return {**columns[0], "level": level, "can_leave_out": coarser_column.can_leave_out(desk, name)}
 
 
 def _describe_column(preview: Mapping[str, Any] | None, name: str | None) -> dict[str, Any] | None:
@@ -255,7 +271,9 @@ def _describe_column(preview: Mapping[str, Any] | None, name: str | None) -> dic
             if column["on_line"]
             else ""
         ),
-        "bars": [] if column["on_line"] else [(name, draw_pair(a / top, b / top), round(a), round(b)) for name, a, b in rows],
+        "bars": []
+        if column["on_line"]
+        else [(name, draw_pair(a / top, b / top), round(a), round(b)) for name, a, b in rows],
         "rows": [(name, f"{before:,.0f}", f"{after:,.0f}") for name, before, after in rows],
     }
 
@@ -283,6 +301,11 @@ def _describe_pair(preview: Mapping[str, Any] | None, number: int | None) -> dic
         "second": second,
         "before": draw("before", "in the source"),
         "after": draw("after", "in the release"),
+        "rows": [
+            (down, across, f"{pair['before'][row][place]:,.0f}", f"{pair['after'][row][place]:,.0f}")
+            for row, down in enumerate(pair["steps"][0])
+            for place, across in enumerate(pair["steps"][1])
+        ],
     }
 
 

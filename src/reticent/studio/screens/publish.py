@@ -35,9 +35,7 @@ def show(desk: Desk) -> dict[str, Any]:
         "seed": chosen.get("seed", ""),
         "is_valid": desk.read_job() is not None,
         "published": None if published is None else publication.describe_publication(published),
-        "is_stale": (
-            run is not None and run.succeeded and chosen.get("digest") not in (None, desk.job_file.digest)
-        ),
+        "is_stale": (run is not None and run.succeeded and chosen.get("digest") not in (None, desk.job_file.digest)),
         "bar": draw_bar,
     }
 
@@ -100,7 +98,7 @@ def write_commands(desk: Desk) -> CommandLines:
             "print(release.audited)",
         ]
     )
-    return CommandLines(shlex.join(words), python)
+    return CommandLines(shlex.join(words).replace(" --", " \\\n  --"), python)
 
 
 def find_obstacle(desk: Desk) -> str:
