@@ -152,15 +152,19 @@ def test_a_column_that_describes_alone_is_not_left_out_and_one_without_a_tree_ha
         coarser_column.use_upper_level(newcomer.desk, "age")
 
 
-def test_a_coarser_column_that_makes_no_valid_job_changes_nothing(looked, still):
-    looked.desk.job_file.set_field(["columns", "work_class", "type"], "numeric")
-    looked.desk.job_file.set_field(["method", "weights"], {"work_class": 2})
+@pytest.mark.parametrize("way", ["out", ""])
+def test_a_coarser_column_that_makes_no_valid_job_changes_nothing(looked, still, monkeypatch, way):
     before = looked.desk.job_file.text
-    for way in ("out", ""):
-        looked.desk.job_file.write(before + "\n[nonsense]\n")
-        looked.press("compare", "coarsen", column="work_class", way=way, status=422)
-        assert looked.desk.job_file.text == before + "\n[nonsense]\n"
-    assert not still
+
+    def read(job_file):
+        if job_file.text != before:
+            raise JobError("This job is not valid.")
+        return Job.read(job_file.path)
+
+    monkeypatch.setattr("reticent.studio.job_file.JobFile.read", read)
+    looked.press("compare", "coarsen", column="work_class", way=way, status=422)
+    assert looked.desk.job_file.text == before and not still
+    assert not (looked.desk.project.folder / "work_class-level.csv").exists()
 
 
 def test_a_weaker_promise_that_was_measured_is_written_by_a_click(looked, measured, still):
@@ -232,7 +236,7 @@ def test_a_comparison_of_nothing_or_of_odd_rows_is_refused(steward, fields):
 
 def test_a_comparison_remembers_what_was_ticked(steward, still):
     steward.press("compare", "compare", methods=["mondrian"], rows="all")
-    words, key = still[0]
+    words, _ = still[0]
     assert words[:4] == ("compare", "job.toml", "--methods", "mondrian") and "--rows" not in words
     page = steward.look("compare")
     assert 'value="mosaic" >' in page and '<option value="all" selected>' in page

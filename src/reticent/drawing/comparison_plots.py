@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from reticent.drawing.plots import format_share
 from reticent.drawing.svg import AXIS_ROOM, Anchor, LinearScale, Plot, choose_ticks, format_number, format_percent
@@ -114,7 +115,7 @@ def draw_frontier(methods: Sequence[MethodSeries], yardsticks: Sequence[Yardstic
     plot.add_axis(across, [0, 0.2, 0.4, 0.6, 0.8, 1], base, "detail lost of the whole row", format_share)
     for number, method in enumerate(methods):
         points = [(across(mark.loss), find_height(mark.gain)) for mark in method.marks]
-        for (x1, y1), (x2, y2) in zip(points, points[1:], strict=False):
+        for (x1, y1), (x2, y2) in pairwise(points):
             plot.add_line(x1, y1, x2, y2, f"method-line-{number + 1}")
     for x, y in [(across(mark.loss), find_height(mark.gain)) for method in methods for mark in method.marks]:
         places.taken.append((x - 1.8, x + 1.8, y - 7, y + 7))
@@ -165,7 +166,7 @@ def draw_before_after(names: Sequence[str], before: Sequence[float], after: Sequ
         plot.add_line(0, find_height(tick), 100, find_height(tick), "grid")
         plot.add_text(100, find_height(tick) - 4, f"{tick:,.0f} people", "tick halo", "end")
     points = [((number + 0.5) * step, find_height(people)) for number, people in enumerate(after)]
-    for (x1, y1), (x2, y2) in zip(points, points[1:], strict=False):
+    for (x1, y1), (x2, y2) in pairwise(points):
         plot.add_line(x1, y1, x2, y2, "release-line")
     if len(points) == 1:
         plot.add_disc(*points[0], 5, "release")

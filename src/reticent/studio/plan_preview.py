@@ -246,14 +246,15 @@ def main(words: Sequence[str]) -> int:
     from reticent.errors import ReticentError
 
     def report_stage(stage: Any) -> None:
-        print(json.dumps({"stage": str(stage)}), file=sys.stderr, flush=True)
+        sys.stderr.write(json.dumps({"stage": str(stage)}) + "\n")
+        sys.stderr.flush()
 
     try:
         result = preview_job(words[0], report_stage)
     except ReticentError as error:
-        print(json.dumps({"error": {"what": error.what, "why": error.why, "try": error.attempt}}))
+        json.dump({"error": {"what": error.what, "why": error.why, "try": error.attempt}}, sys.stdout)
         return error.exit_code
-    print(json.dumps(result))
+    json.dump(result, sys.stdout)
     return 0
 
 
