@@ -85,7 +85,7 @@ def test_after_the_studio_was_closed_the_notes_and_the_ledger_say_what_was_publi
     assert "Both promises are kept." in text and "No earlier release of these people is known." in text
     publish_here(publisher.desk.project.folder, "second", "--again")
     text = read_text(publisher.look("publish"))
-    assert "Together with 'release', k-anonymity and beta-likeness no longer hold." in text
+    assert "Together with &#39;release&#39;, k-anonymity and beta-likeness no longer hold." in text
     assert "alone: " in text and "together: " in text and "stand" in text, "what both say together was joined"
     assert "Promise by promise" in text
     (publisher.desk.project.folder / "second" / "README.md").write_text("changed")
@@ -137,7 +137,7 @@ def test_a_second_publication_of_the_same_people_is_refused_by_the_run_and_publi
     publisher.press("publish", "repeat", choice="again", confirmed="yes")
     assert publisher.wait().succeeded
     text = read_text(publisher.look("publish"))
-    assert "Together with 'release'" in text and "second" in text
+    assert "Together with &#39;release&#39;" in text and "second" in text
     assert "again=True" in screen.write_commands(publisher.desk).python
 
 
@@ -172,7 +172,7 @@ def test_a_job_by_hand_keeps_its_own_about(steward):
 @pytest.mark.parametrize(("kept", "loss"), [("60", 0.4), ("100", 0), ("0", 1), ("82.5", 0.175)])
 def test_what_a_row_must_keep_is_the_loss_that_the_job_allows(steward, kept, loss):
     page = steward.press("publish", "save", keeps=kept)
-    assert steward.job["release"]["loss_at_most"] == pytest.approx(float(loss)) and f'value="{kept}"' in page
+    assert float(steward.job["release"]["loss_at_most"]) == loss and f'value="{kept}"' in page
     assert steward.desk.read_job() is not None
     steward.press("publish", "save", keeps="")
     assert "loss_at_most" not in steward.job["release"]
