@@ -88,7 +88,9 @@ def test_after_the_studio_was_closed_the_notes_and_the_ledger_say_what_was_publi
     assert "Together with &#39;release&#39;, k-anonymity and beta-likeness no longer hold." in text
     assert "alone: " in text and "together: " in text and "stand" in text, "what both say together was joined"
     assert "Promise by promise" in text
-    (publisher.desk.project.folder / "second" / "README.md").write_text("changed")
+    assert "From your notes" in text, "the files were not recounted for this page"
+    manifest = publisher.desk.project.folder / "second" / "manifest.json"
+    manifest.write_bytes(manifest.read_bytes() + b"\n")
     assert "was changed since it was published" in read_text(publisher.look("publish"))
     notes = publisher.desk.project.folder / "reticent-owner" / "second"
     for content in (b"{", b"[]"):

@@ -136,7 +136,7 @@ def find_publication(desk: Desk) -> dict[str, Any] | None:
     run = desk.runs.find(RUN_KEY)
     if run is not None and run.succeeded and isinstance(run.result, dict):
         folder = desk.project.folder / str(run.result["release"])
-        if read_digest_file(resolve_notes_folder(folder)) == run.result["digest"]:
+        if compute_release_digest(folder) == run.result["digest"]:
             return {**run.result, "seconds": run.seconds}
     for folder in desk.project.list_releases():
         noted = read_noted(folder)
@@ -152,7 +152,8 @@ def read_noted(folder: Path) -> dict[str, Any] | None:
     if not is_release(folder) or digest is None:
         return None
     try:
-        content = (notes / "audit.json").read_bytes()[: MAX_NOTES_BYTES + 1]
+        with open(notes / "audit.json", "rb") as file:
+            content = file.read(MAX_NOTES_BYTES + 1)
         report = json.loads(content) if len(content) <= MAX_NOTES_BYTES else None
         sentences = (notes / "README.md").read_text(encoding="utf-8")
         entries = Ledger.open(None).find_joined_entries(folder)
@@ -164,6 +165,7 @@ def read_noted(folder: Path) -> dict[str, Any] | None:
         **report,
         "release": folder.name,
         "digest": digest,
+        "is_noted": True,
         "is_changed": compute_release_digest(folder) != digest,
         "together": describe_lost_promises(entries),
         "summary": summarize_lost_promises(entries) or "",
@@ -182,6 +184,7 @@ def describe_publication(published: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "release": published["release"],
         "digest": published["digest"],
+        "is_noted": published.get("is_noted", False),
         "is_changed": published.get("is_changed", False),
         "is_kept": word == "kept",
         "headline": _write_headline(headline, word, len(promises)),
