@@ -15,7 +15,7 @@ from reticent.drawing.comparison_plots import (
     draw_field,
     draw_frontier,
 )
-from tests.drawing.test_plots import HOSTILE, require_sound
+from tests.support.drawings import HOSTILE, require_sound
 
 SHARE = st.floats(0, 1, allow_nan=False)
 MARKS = st.lists(st.tuples(SHARE, SHARE), min_size=1, max_size=4)

@@ -14,7 +14,6 @@ from reticent.job.job import Job
 from reticent.studio import coarser_column, method_choice, plan_preview
 from reticent.studio.screens import compare as screen
 from tests.studio.client import Steward, read_text
-from tests.studio.conftest import write_files
 from tests.studio.finished_runs import add_finished_run
 
 HOSTILE = "<script>alert(1)</script>"
@@ -24,7 +23,10 @@ ORDINARY_METHODS = ["mondrian", "mosaic"]
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory, census_files):
     """What check, preview and comparison say of the demo's job, measured once."""
-    folder = write_files(tmp_path_factory.mktemp("measured"), census_files)
+    folder = tmp_path_factory.mktemp("measured")
+    for name, content in census_files.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_bytes(content)
     job = Job.read(folder / "job.toml")
     compared = rt.compare(
         job, methods=ORDINARY_METHODS, beta=[2, 4, 8], rows=400, attacks=["naive-bayes"], classification=False

@@ -226,7 +226,11 @@ def draw_beliefs(alone: float, together: float, name: str) -> str:
 
 
 def _add_belief_label(plot: Plot, x: float, y: float, text: str, classes: str) -> None:
-    anchor: Anchor = "start" if x < 25 else "end" if x > 75 else "middle"
+    anchor: Anchor = "middle"
+    if x < 25:
+        anchor = "start"
+    elif x > 75:
+        anchor = "end"
     plot.add_text(x, y, text, classes, anchor)
 
 

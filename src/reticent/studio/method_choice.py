@@ -70,7 +70,7 @@ def choose_sweep(job: Job) -> tuple[str, list[str]] | None:
             continue
         own = Fraction(getattr(having[0], name))
         values = [value for value in (own / 2, own, own * 2) if _is_allowed(having[0], name, value, own)]
-        return name, [_format_number(value) for value in values]
+        return name, [str(registry.convert_to_plain(value)) for value in values]
     return None
 
 
@@ -285,14 +285,10 @@ def _has_parameter(promise: Any, name: str) -> bool:
 
 def _is_allowed(promise: Any, name: str, value: Fraction, own: Fraction) -> bool:
     """Tell whether a promise can have this value; where its own is a whole number, only whole numbers are tried."""
-    if own.denominator == 1 and value.denominator != 1 and name in ("k", "l"):
+    if name in ("k", "l") and own == int(own) and value != int(value):
         return False
     try:
-        replace(promise, **{name: int(value) if value.denominator == 1 else value})
+        replace(promise, **{name: int(value) if value == int(value) else value})
     except (RequestError, TypeError):
         return False
     return True
-
-
-def _format_number(value: Fraction) -> str:
-    return str(value.numerator) if value.denominator == 1 else str(float(value))

@@ -102,7 +102,7 @@ def divide_column(domain: Domain, people: np.ndarray, most_steps: int, most_valu
     texts = domain.texts
     missing = [MISSING] if domain.null else []
     if _has_positions(domain) and len(texts):
-        positions = np.asarray(domain.positions, np.float64)  # type: ignore[attr-defined]
+        positions = np.asarray(_get_positions(domain), np.float64)
         if len(texts) <= most_steps:
             names = list(texts)
             step_of_text = np.arange(len(texts))
@@ -139,7 +139,12 @@ def _name_steps(domain: Domain, steps: int, step_of_text: np.ndarray, start: flo
 
 
 def _has_positions(domain: Domain) -> bool:
-    return getattr(domain, "positions", None) is not None
+    return _get_positions(domain) is not None
+
+
+def _get_positions(domain: Domain) -> Any:
+    """Return the places of a column's values on a line; None for categories."""
+    return getattr(domain, "positions", None)
 
 
 def _count_codes(planned: Plan, axis: int) -> np.ndarray:
