@@ -2,36 +2,19 @@
 
 from __future__ import annotations
 
-import re
-from xml.etree import ElementTree
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from reticent.drawing import plots
 from reticent.drawing.svg import LinearScale, choose_log_ticks, choose_ticks
+from tests.support.drawings import HOSTILE, require_sound
 
-HOSTILE = "<script>alert('x')</script>\"&"
 SIZES = st.lists(st.integers(1, 10**6), min_size=1, max_size=600)
 RANGES = st.lists(
     st.tuples(st.integers(-1000, 1000), st.integers(0, 500), st.integers(1, 1000)), min_size=1, max_size=500
 )
 SHARES = st.lists(st.floats(0, 1, allow_nan=False), min_size=1, max_size=12)
-
-
-def list_across(svg: str) -> list[float]:
-    """Every position across, in per cent."""
-    return [float(number) for number in re.findall(r'(?:x|x1|x2|cx|width)="(-?[\d.]+)%"', svg)]
-
-
-def require_sound(svg: str) -> None:
-    """The drawing is well-formed, has no style or script of its own, and keeps within its width."""
-    tree = ElementTree.fromstring(svg)
-    assert all("style" not in element.attrib for element in tree.iter())
-    assert not [element for element in tree.iter() if element.tag == "script"]
-    assert "nan" not in svg and "inf" not in re.sub(r">[^<]*<|aria-label=\"[^\"]*\"", "", svg)
-    assert all(-0.01 <= position <= 100.01 for position in list_across(svg))
 
 
 @given(SIZES, st.one_of(st.none(), st.integers(1, 100)))
