@@ -126,7 +126,12 @@ def _collect_facts(draft) -> dict:
     if draft.evidence is None:
         return facts
     for column, proposal, guess in zip(columns, draft.columns, draft.guesses, strict=True):
-        column |= {"declared": dict(proposal.declared), "rows_of_a_value": guess.most, "code_rows": guess.code_rows}
+        column |= {
+            "declared": dict(proposal.declared),
+            "rows_of_a_value": guess.most,
+            "code_rows": guess.code_rows,
+            "codes": list(guess.codes),
+        }
     reading = {
         "encoding": draft.source.encoding,
         "guessed_encoding": draft.guessed_encoding,

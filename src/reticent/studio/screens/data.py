@@ -27,6 +27,7 @@ from reticent.studio.source_evidence import Reading, find_reading
 DEFAULT_ROWS = 5
 CHUNK_BYTES = 2**20
 DELIMITERS = ((",", "comma"), (";", "semicolon"), ("\t", "tab"), ("|", "bar"))
+_NO_OPTIONS = dict.fromkeys((*source_evidence.PLACES, *source_evidence.READING_OPTIONS))
 MAX_MARKS = 200  # texts that mean missing, in a form
 
 
@@ -36,11 +37,13 @@ def show(desk: Desk) -> dict[str, Any]:
     draft = source_evidence.find_draft_run(desk)
     evidence = source_evidence.find_evidence(desk)
     run = source_evidence.find_evidence_run(desk)
+    question = desk.remember("data").get("question")
     return {
         "tables": [_describe_table(desk, path, reading) for path in desk.project.list_tables()],
-        "reading": reading,
+        "reading": None if reading is None else {**_NO_OPTIONS, **reading},
+        "set_aside": [] if evidence is None else evidence.get("set_aside", []),
         "source_name": "" if reading is None else describe_source(reading),
-        "question": desk.remember("data").get("question"),
+        "question": "" if question is None else describe_source(question),
         "draft": draft,
         "run": run,
         "evidence": evidence,
