@@ -123,17 +123,12 @@ def risk(
     from reticent.audit.risk import compute_risk_before, count_singled_out
     from reticent.audit.risk import risk as measure_risk
     from reticent.cli.output import say, say_json, show_progress
-    from reticent.errors import JobError, RequestError, SourceUnreachable
+    from reticent.errors import JobError
     from reticent.job.job import Job
     from reticent.ledger.source_options import resolve_source
     from reticent.models.rational_bounds import parse_fraction
 
-    if table is None and job is None:
-        raise JobError(
-            "There is nothing to measure.", attempt="a table, a release folder, or --job JOB for its source."
-        )
-    if table is not None and not table.exists():
-        raise SourceUnreachable(f"There is no {table}.", attempt="a table, or the folder that `reticent publish` made.")
+    _require_subject(table, job)
     limit = parse_fraction(threshold, "--threshold")
     if not 0 <= limit <= 1:
         raise JobError("--threshold must be a share.", attempt="a number from 0 to 1, such as 0.2.")
@@ -147,7 +142,7 @@ def risk(
     person_columns = None if person is None else [name.strip() for name in person.split(",") if name.strip()]
     is_folder = table is not None and table.is_dir()
     if is_folder:
-        _require_release_options(quasi, job, source, reading_options, person_columns, records or weights)
+        _require_release_options(quasi, job, source, reading_options, person_columns, records or weights, singling_out)
     else:
         _require_table_options(source, weights, quasi or job)
     arguments: dict[str, Any] = {
@@ -176,23 +171,32 @@ def risk(
                 each.save(records, force=force)
         alone = None
         if singling_out:
-            if is_folder:
-                raise RequestError(
-                    "--singling-out is of a table, and this is a release.", attempt="the source of the release."
-                )
             progress("counting who is alone")
             alone = count_singled_out(subject, quasi=names, job=parsed_job, missing=null_values, person=person_columns)
     if json:
         document = _make_document(after, before, each, records)
         say_json(document if alone is None else {**document, "alone": alone.to_dict()})
         return
+    lines = _split_lines(after)
     if before is not None:
-        say("Before, in the source:", "", *_split_lines(before), "", "After, in the release:", "")
-    say(*_split_lines(after))
+        lines = ["Before, in the source:", "", *_split_lines(before), "", "After, in the release:", "", *lines]
     if each is not None:
-        say("", *_format_records(each, records))
+        lines += ["", *_format_records(each, records)]
     if alone is not None:
-        say("", *_format_singling_out(alone))
+        lines += ["", *_format_singling_out(alone)]
+    say(*lines)
+
+
+def _require_subject(table: Path | None, job: Path | None) -> None:
+    """Refuse a run without a table, and one whose table is not there."""
+    from reticent.errors import JobError, SourceUnreachable
+
+    if table is None and job is None:
+        raise JobError(
+            "There is nothing to measure.", attempt="a table, a release folder, or --job JOB for its source."
+        )
+    if table is not None and not table.exists():
+        raise SourceUnreachable(f"There is no {table}.", attempt="a table, or the folder that `reticent publish` made.")
 
 
 def _format_singling_out(alone: Any) -> list[str]:
@@ -242,13 +246,21 @@ def _require_table_options(source: str | None, weights: str | None, roles: Any) 
 
 
 def _require_release_options(
-    quasi: str | None, job: Path | None, source: str | None, reading_options: Any, person: Any, records: Any
+    quasi: str | None,
+    job: Path | None,
+    source: str | None,
+    reading_options: Any,
+    person: Any,
+    records: Any,
+    singling_out: bool,
 ) -> None:
     """Refuse options that a release folder has no use for."""
     from reticent.errors import RequestError
 
     if quasi or (job and source is None):
         raise RequestError("--quasi and --job describe a plain file; a release folder describes itself.")
+    if singling_out:
+        raise RequestError("--singling-out is of a table, and this is a release.", attempt="the source of the release.")
     if source is not None:
         return
     if reading_options:
