@@ -30,7 +30,7 @@ from reticent.studio.screens.screen import CommandLines, Screen
 
 ROLE_WORDS = {
     QUASI: "describes: may be known",
-    SENSITIVE: "sensitive: must not be learned",
+    SENSITIVE: "sensitive",
     INSENSITIVE: "published as it is",
     IDENTIFYING: "identifies: never published",
     LEFT_OUT: "left out: not published",
