@@ -11,6 +11,7 @@ import pytest
 from reticent.job.job import Job
 from reticent.studio.screens.columns import find_obstacle, list_entries, write_commands
 from tests.studio.client import Steward, read_text
+from tests.studio.drafts import place_draft, place_evidence
 from tests.studio.test_data_screen import hospital_file, write_people  # noqa: F401 - a fixture
 
 HAND_MADE = """# my job
@@ -33,8 +34,7 @@ k = 5
 def clerk(newcomer, hospital_file) -> Steward:  # noqa: F811 - the fixture
     """A steward who has opened the messy export."""
     (newcomer.desk.project.folder / "hospital.csv").write_bytes(hospital_file)
-    newcomer.press("data", "open", path="hospital.csv")
-    assert newcomer.wait().succeeded
+    place_draft(newcomer, "hospital.csv")
     return newcomer
 
 
@@ -42,8 +42,7 @@ def clerk(newcomer, hospital_file) -> Steward:  # noqa: F811 - the fixture
 def surveyor(steward) -> Steward:
     """A steward with a job made by hand, whose columns were looked at."""
     steward.desk.job_file.write(HAND_MADE)
-    steward.press("data", "count")
-    assert steward.wait().succeeded
+    place_evidence(steward, "census.csv")
     return steward
 
 
@@ -59,14 +58,13 @@ def test_a_draft_shows_roles_with_reasons_distributions_and_who_is_singled_out(c
     page = clerk.look("columns")
     text = read_text(page)
     assert "Eight columns single out" in text
-    assert "distinct values in 1,500 rows" in text and 'class="spark"' in page
+    assert "distinct values in 8,000 rows" in text and 'class="spark"' in page
     assert "Two columns that single out most" in text
     assert "columns wait for a yes" in text
 
 
 def test_harmless_columns_that_single_people_out_together_are_called_so(steward):
-    steward.press("data", "count")
-    steward.wait()
+    place_evidence(steward, "census.csv")
     assert "Five harmless columns single out 1,409 of 2,000 people" in steward.look("columns")
 
 
@@ -255,8 +253,7 @@ def test_codes_that_mean_missing_are_accepted_and_left(clerk):
     assert "999" in clerk.job["source"]["missing"]
     clerk.press("columns", "finding", column="age", option="codes", answer="reject")
     assert "999" not in clerk.job["source"]["missing"]
-    clerk.press("data", "count")
-    clerk.wait()
+    place_evidence(clerk, "hospital.csv")
     clerk.press("columns", "finding", column="age", option="codes", answer="accept")
     assert "999" in clerk.job["source"]["missing"]
 
@@ -300,8 +297,7 @@ def test_markup_in_names_and_values_is_shown_as_text(newcomer):
         {hostile: [f"{hostile}{n % 3}" for n in range(60)], "y": [("yes", "YES")[n % 2] for n in range(60)]}
     )
     frame.write_csv(newcomer.desk.project.folder / "t.csv")
-    newcomer.press("data", "open", path="t.csv")
-    assert newcomer.wait().succeeded
+    place_draft(newcomer, "t.csv")
     page = newcomer.look("columns")
     assert "<b onclick" not in page and "&lt;b onclick" in page
     newcomer.press("columns", "role", column=hostile, role="identifying")
@@ -326,8 +322,7 @@ def test_the_job_that_the_clicks_made_is_published_by_the_command_line(newcomer,
 
     folder: Path = newcomer.desk.project.folder
     (folder / "census.csv").write_bytes(census_files["census.csv"])
-    newcomer.press("data", "open", path="census.csv")
-    newcomer.wait()
+    place_draft(newcomer, "census.csv")
     newcomer.press("columns", "confirm", group="quasi-identifying")
     newcomer.press("columns", "confirm", group="sensitive")
     assert find_obstacle(newcomer.desk) == ""

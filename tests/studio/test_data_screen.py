@@ -12,10 +12,11 @@ import polars as pl
 import pytest
 
 from reticent.job.job import Job
-from reticent.studio.job_file import JobFile
 from reticent.studio.project import Project
+from reticent.studio.screens.data import write_commands
 from reticent.studio.table_preview import mask_value
 from tests.studio.client import Steward, read_text
+from tests.studio.drafts import place_draft, place_evidence
 from tests.support.messy_hospital import write_messy_hospital
 
 
@@ -34,7 +35,7 @@ def write_people(path: Path, rows: int = 60, person: str = "person_id") -> Path:
 
 @pytest.fixture(scope="session")
 def hospital_file(tmp_path_factory) -> bytes:
-    return write_messy_hospital(tmp_path_factory.mktemp("studio-hospital") / "hospital.csv", 1500).read_bytes()
+    return write_messy_hospital(tmp_path_factory.mktemp("studio-hospital") / "hospital.csv").read_bytes()
 
 
 @pytest.fixture
@@ -45,8 +46,7 @@ def clerk(newcomer) -> Steward:
 
 
 def open_people(clerk: Steward, name: str = "people.csv") -> str:
-    clerk.press("data", "open", path=name)
-    assert clerk.wait().succeeded
+    place_draft(clerk, name)
     return clerk.look("data")
 
 
@@ -120,7 +120,7 @@ def test_an_uploaded_file_takes_a_new_name_and_overwrites_nothing(clerk):
     assert clerk.job["source"]["path"] == "people-2.csv"
 
 
-@pytest.mark.parametrize("name", ["evil.sh", "job.toml", ".bashrc", "x.csv/..", "manifest.json"])
+@pytest.mark.parametrize("name", ["evil.sh", "job.toml", ".bashrc", "manifest.json"])
 def test_an_upload_that_is_no_table_is_refused_and_leaves_nothing(name, clerk):
     before = sorted(clerk.desk.project.folder.iterdir())
     clerk.press("data", "upload", files={"file": (name, b"x")}, status=422)
@@ -181,7 +181,9 @@ def test_a_folder_of_parquet_files_is_listed_and_opened(clerk):
     for number in (1, 2):
         pl.read_csv(clerk.desk.project.folder / "people.csv").write_parquet(part / f"{number}.parquet")
     assert "2 files in a folder" in clerk.look("data")
-    page = read_text(open_people(clerk, "parts"))
+    clerk.press("data", "open", path="parts")
+    assert clerk.wait().succeeded
+    page = read_text(clerk.look("data"))
     assert "rows 120" in page and "P0000" in page
 
 
@@ -204,7 +206,7 @@ def test_a_database_is_opened_and_its_rows_are_read_only_where_asked(clerk, data
     assert clerk.job["source"] == {"url": "sqlite:///people.db", "table": "people"}
     page = clerk.press("data", "rows", rows="5", read="yes")
     assert "The first 5 rows" in read_text(page) and "mumps" in page
-    assert "Whom these" in clerk.look("columns") or "single" in clerk.look("columns")
+    assert "single" in clerk.look("columns")
 
 
 def test_a_query_of_a_database_is_opened(clerk, database):
@@ -247,8 +249,8 @@ def test_a_failed_draft_says_why_and_writes_no_job(clerk):
 def test_a_job_made_by_hand_is_counted_by_a_press_of_the_page(steward):
     page = steward.look("data")
     assert "were not counted yet" in page and 'hx-trigger="load, submit"' in page
-    page = steward.press("data", "count")
-    steward.wait()
+    steward.press("data", "count")
+    assert steward.wait().succeeded
     page = steward.look("data")
     assert "rows 2,000" in read_text(page) and "were not counted yet" not in page
     steward.desk.job_file.set_field(["method", "name"], "mosaic")
@@ -259,8 +261,7 @@ def test_evidence_is_counted_anew_where_the_source_changes(clerk):
     open_people(clerk)
     write_people(clerk.desk.project.folder / "people.csv", 80)
     assert "were not counted yet" in clerk.look("data")
-    clerk.press("data", "count")
-    clerk.wait()
+    place_evidence(clerk, "people.csv")
     assert "rows 80" in read_text(clerk.look("data"))
 
 
@@ -280,7 +281,7 @@ def test_texts_that_mean_missing_are_ticked_and_typed(clerk):
 
 def test_a_file_is_read_otherwise_where_the_steward_says_so(clerk):
     folder = clerk.desk.project.folder
-    (folder / "people.csv").write_bytes("name;würde\n1;flu\n2;mumps\n".encode("latin-1") * 1)
+    (folder / "people.csv").write_bytes("name;würde\n1;flu\n2;mumps\n".encode("latin-1"))
     clerk.press("data", "open", path="people.csv")
     clerk.wait()
     assert clerk.job["source"]["encoding"] == "latin-1" and "würde" in clerk.look("data")
@@ -385,6 +386,7 @@ def test_markup_in_names_and_values_is_shown_as_text(clerk):
     hostile = "<img src=x onerror=alert(1)>"
     folder = clerk.desk.project.folder
     rows = "".join(f'{n % 7},"{hostile}",flu{n % 2}\n' for n in range(40))
+    rows = rows.replace(f'"{hostile}"', f'"{hostile}!"')
     (folder / "people.csv").write_text(f'age,"{hostile}",illness\n{rows}')
     page = open_people(clerk)
     assert "<img" not in page and "&lt;img" in page
@@ -394,10 +396,6 @@ def test_markup_in_names_and_values_is_shown_as_text(clerk):
 def test_the_command_of_the_screen_runs_and_drafts_the_same_job(clerk, run_in_folder):
     open_people(clerk)
     before = Job.read(clerk.desk.job_file.path)
-    page_line = next(screen for screen in [clerk.desk] if screen).job_file  # the job that the studio made
-    assert isinstance(page_line, JobFile)
-    from reticent.studio.screens.data import write_commands
-
     lines = write_commands(clerk.desk)
     run_in_folder(shlex.split(lines.shell)[1:], clerk.desk.project.folder)
     assert Job.read(clerk.desk.job_file.path).columns == before.columns

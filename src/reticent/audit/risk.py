@@ -370,7 +370,7 @@ def recount_table(
     if isinstance(folder, str | Path) and Path(folder).is_dir():
         subject = read_folder_subject(folder)
     else:
-        declared = dict(columns)
+        declared = {name: _leave_values_as_they_are(column) for name, column in columns.items()}
         declared |= {name: Column(Role.QUASI) for name in quasi or () if name not in declared}
         table_source, frame = resolve_source(None, folder, job, missing=missing)
         table = table_source if frame is None else frame
@@ -380,6 +380,11 @@ def recount_table(
         )
     with translate_read_errors(subject, staged=False):
         return auditor_for(subject.kind).recount(subject, each_row=False, thorough=False)
+
+
+def _leave_values_as_they_are(column: Column) -> Column:
+    """Return a column without a hierarchy that is to be built of its values: no label of a table is one of its nodes."""
+    return replace(column, hierarchy=None) if isinstance(column.hierarchy, Mapping) else column
 
 
 def require_person_columns(recount: RecomputedRelease, person: Iterable[str] | None) -> None:

@@ -285,7 +285,7 @@ def draft_job(
         rows_read = _read_rows(source, max_rows, batch_rows)
         guessed = False
     except SourceError as error:
-        if source.encoding != "utf-8" or "not UTF-8" not in error.what:
+        if source.encoding != "utf-8" or "not utf-8" not in error.what.lower():
             raise
         source = replace(source, encoding="latin-1")
         guessed = True
