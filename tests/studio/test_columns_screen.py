@@ -22,7 +22,7 @@ path = "census.csv"
 age = "quasi-identifying"  # years
 gender = { role = "qi", hierarchy = { build = "balanced" } }
 "m*" = { role = "insensitive" }
-salary_class = { role = "sensitive", domain = [0, 49], order = ["1", "2"] }
+salary_class = { role = "sensitive", domain = [0, 49] }
 
 [[promise]]
 model = "k-anonymity"

@@ -242,7 +242,8 @@ def test_a_failed_draft_says_why_and_writes_no_job(clerk):
     assert not clerk.wait().succeeded
     page = clerk.look("data")
     assert 'role="alert"' in page and not clerk.desk.job_file.exists()
-    open_people(clerk)
+    clerk.press("data", "open", path="people.csv")
+    assert clerk.wait().succeeded
     assert 'role="alert"' not in clerk.look("data")
 
 
