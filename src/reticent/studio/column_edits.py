@@ -7,7 +7,7 @@ the word away, so that the job file alone says what was decided; a job made by h
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from decimal import Decimal
 from fnmatch import fnmatchcase
@@ -105,7 +105,7 @@ def set_role(document: tomlkit.TOMLDocument, name: str, role: str) -> None:
         if not columns:
             raise ColumnError("A job publishes at least one column.", attempt="a role for another column first.")
         set_in_document(document, ["release", "undeclared"], "drop")
-    elif isinstance(entry, Mapping):
+    elif isinstance(entry, MutableMapping):
         for option in [option for option in entry if option != "role" and not fits_role(option, role)]:
             entry.pop(option)
         entry["role"] = role

@@ -141,8 +141,8 @@ def find_evidence_run(desk: Desk) -> Run | None:
     if reading is None:
         return None
     run = desk.runs.find(_make_key(desk, reading))
-    draft = desk.remember("data").get("draft")
-    drafting = None if draft is None else desk.runs.find(draft["key"])
+    draft = desk.remember("data").get("draft", {})
+    drafting = desk.runs.find(draft["key"]) if draft else None
     if drafting is not None and drafting.succeeded and _infer_reading(draft["reading"], drafting.result) == reading:
         is_unchanged = draft["key"] == f"{_make_key(desk, draft['reading'])}:draft"
         if is_unchanged and (run is None or not run.succeeded):
