@@ -9,6 +9,7 @@ import pytest
 pytest.importorskip("starlette", reason="the studio is an extra: pip install 'reticent[studio]'")
 
 from tests.studio.client import Steward
+from tests.support.messy_hospital import write_messy_hospital
 
 
 @pytest.fixture(scope="session")
@@ -53,3 +54,8 @@ def newcomer(tmp_path) -> Steward:
     folder = tmp_path / "empty"
     folder.mkdir()
     return Steward(folder)
+
+
+@pytest.fixture(scope="session")
+def hospital_file(tmp_path_factory) -> bytes:
+    return write_messy_hospital(tmp_path_factory.mktemp("studio-hospital") / "hospital.csv").read_bytes()

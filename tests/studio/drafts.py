@@ -11,6 +11,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import polars as pl
+
 from reticent.cli.main import main
 from reticent.studio import source_evidence
 from reticent.studio.runs import Run
@@ -50,3 +52,16 @@ def place_draft(user: Steward, name: str) -> None:
     text, _ = make_draft(name, (user.desk.project.folder / name).read_bytes())
     user.desk.job_file.write(text)
     place_evidence(user, name)
+
+
+def write_people(path: Path, rows: int = 60, person: str = "person_id") -> Path:
+    frame = pl.DataFrame(
+        {
+            person: [f"P{row // 2:04d}" for row in range(rows)],
+            "age": [20 + row % 30 for row in range(rows)],
+            "city": [("Ulm", "Bonn", "NA")[row % 3] for row in range(rows)],
+            "illness": [("flu", "mumps")[row % 2] for row in range(rows)],
+        }
+    )
+    frame.write_csv(path)
+    return path

@@ -11,8 +11,7 @@ import pytest
 from reticent.job.job import Job
 from reticent.studio.screens.columns import find_obstacle, list_entries, write_commands
 from tests.studio.client import Steward, read_text
-from tests.studio.drafts import place_draft, place_evidence
-from tests.studio.test_data_screen import hospital_file, write_people  # noqa: F401 - a fixture
+from tests.studio.drafts import place_draft, place_evidence, write_people
 
 HAND_MADE = """# my job
 [source]
@@ -31,7 +30,7 @@ k = 5
 
 
 @pytest.fixture
-def clerk(newcomer, hospital_file) -> Steward:  # noqa: F811 - the fixture
+def clerk(newcomer, hospital_file) -> Steward:
     """A steward who has opened the messy export."""
     (newcomer.desk.project.folder / "hospital.csv").write_bytes(hospital_file)
     place_draft(newcomer, "hospital.csv")

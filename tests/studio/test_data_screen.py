@@ -16,26 +16,7 @@ from reticent.studio.project import Project
 from reticent.studio.screens.data import write_commands
 from reticent.studio.table_preview import mask_value
 from tests.studio.client import Steward, read_text
-from tests.studio.drafts import place_draft, place_evidence
-from tests.support.messy_hospital import write_messy_hospital
-
-
-def write_people(path: Path, rows: int = 60, person: str = "person_id") -> Path:
-    frame = pl.DataFrame(
-        {
-            person: [f"P{row // 2:04d}" for row in range(rows)],
-            "age": [20 + row % 30 for row in range(rows)],
-            "city": [("Ulm", "Bonn", "NA")[row % 3] for row in range(rows)],
-            "illness": [("flu", "mumps")[row % 2] for row in range(rows)],
-        }
-    )
-    frame.write_csv(path)
-    return path
-
-
-@pytest.fixture(scope="session")
-def hospital_file(tmp_path_factory) -> bytes:
-    return write_messy_hospital(tmp_path_factory.mktemp("studio-hospital") / "hospital.csv").read_bytes()
+from tests.studio.drafts import place_draft, place_evidence, write_people
 
 
 @pytest.fixture

@@ -41,7 +41,7 @@ from reticent.job.column_guesses import (
     is_person_number,
     parse_values,
 )
-from reticent.job.evidence import Evidence, collect_evidence
+from reticent.job.evidence import DraftEvidence, collect_evidence
 
 NEAR_UNIQUE_SHARE = 0.9
 OFTEN_UNIQUE_SHARE = 0.25
@@ -136,7 +136,7 @@ class Draft:
     looked_at: int | None = None  # rows, where only a part of them was looked at
     set_aside: tuple[str, ...] = ()  # sentences about broken lines that were not looked at
     guesses: tuple[ColumnGuess, ...] = ()  # from which columns were proposed
-    evidence: Evidence | None = None  # where it was asked for
+    evidence: DraftEvidence | None = None  # where it was asked for
 
     def to_toml(self) -> str:
         """Write the job file, with comments."""

@@ -17,7 +17,7 @@ SHAPE_CATEGORIES = 20  # of texts, the most frequent first
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class DraftEvidence:
     """The shapes of columns (rows in bins of equal width, or of the most frequent texts), and who is singled out."""
 
     shapes: Mapping[str, tuple[int, ...]]
@@ -32,14 +32,14 @@ class Evidence:
 
 def collect_evidence(
     frame: pl.DataFrame, guesses: Sequence[ColumnGuess], quasi: Sequence[str], person: str | None
-) -> Evidence:
+) -> DraftEvidence:
     """Collect the shapes of all columns, and who is singled out by the columns that are proposed to describe people."""
     shapes = {guess.name: measure_shape(frame[guess.name], guess) for guess in guesses}
     spellings = {guess.name: guess.spellings for guess in guesses}
     marks = {guess.name: [*guess.marks, *guess.codes] for guess in guesses}
     columns = [number_column(_read_values(frame[name], spellings[name], marks[name])) for name in quasi]
     persons = None if person is None else number_column(frame[person])
-    return Evidence(shapes, count_single_people(quasi, columns, persons=persons))
+    return DraftEvidence(shapes, count_single_people(quasi, columns, persons=persons))
 
 
 def measure_shape(column: pl.Series, guess: ColumnGuess) -> tuple[int, ...]:

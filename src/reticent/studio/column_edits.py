@@ -50,7 +50,9 @@ def list_declared(desk: Desk) -> dict[str, dict[str, Any]]:
         return {}
     tables = {}
     for name, entry in columns.items():
-        table = {"role": entry} if isinstance(entry, str) else dict(entry) if isinstance(entry, Mapping) else {}
+        table: dict[str, Any] = {"role": entry}
+        if not isinstance(entry, str):
+            table = dict(entry) if isinstance(entry, Mapping) else {}
         role = table.get("role")
         aliases = COLUMN_FIELDS["role"].aliases
         table["role"] = aliases.get(role, role) if isinstance(role, str) else ""

@@ -6,6 +6,7 @@ A database and a spreadsheet cannot be read in part without waiting, so that the
 from __future__ import annotations
 
 import gzip
+import re
 import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,6 +23,8 @@ from reticent.errors import ReticentError, SourceError
 HEAD_BYTES = 256 * 1024  # of a text file
 ROW_CHOICES = (5, 20, 50)
 MAX_VALUE_LETTERS = 60
+_DIGIT = re.compile(r"\d")
+_LETTER = re.compile(r"[^\W\d_]")
 MAX_WAITED_BYTES = 20 * 2**20  # of a file that has to be read whole
 
 
@@ -68,7 +71,7 @@ def mask_value(value: str | None) -> str | None:
     """Return a value of which its shape alone is seen: letters become x and digits 9."""
     if value is None:
         return None
-    return "".join("9" if letter.isdigit() else "x" if letter.isalpha() else letter for letter in value)
+    return _LETTER.sub("x", _DIGIT.sub("9", value))
 
 
 def _read_text_head(source: Source, path: Path, count: int) -> FirstRows:

@@ -336,7 +336,8 @@ def _list_options(table: Mapping[str, Any], role: str) -> list[dict[str, Any]]:
         value = table.get(name)
         if isinstance(value, Mapping):
             continue
-        text = "\n".join(map(str, value)) if isinstance(value, list) else "" if value is None else str(value)
+        lines = value if isinstance(value, list) else [value]
+        text = "" if value is None else "\n".join(map(str, lines))
         options.append(
             {"name": name, "value": text, "choices": COLUMN_FIELDS[name].choices, "help": COLUMN_FIELDS[name].doc}
         )
@@ -411,13 +412,13 @@ def _describe_singling_out(alone: Mapping[str, Any], evidence: Mapping[str, Any]
         }
         for step in alone["steps"]
     ]
-    sampled = None if evidence is None else evidence.get("looked_at")
+    rows_seen = None if evidence is None else evidence.get("looked_at")
     return {
         "title": title,
         "steps": steps,
         "pairs": alone["pairs"][:MAX_SHOWN_PAIRS],
         "people": people,
-        "sampled": sampled if sampled is not None and people <= sampled else None,
+        "rows_seen": rows_seen if rows_seen is not None and people <= rows_seen else None,
     }
 
 

@@ -310,11 +310,19 @@ def _list_reading_facts(desk: Desk, evidence: Mapping[str, Any]) -> list[dict[st
     missing = sum(column["missing"] for column in evidence["columns"])
     looked_at = evidence.get("looked_at")
     with_missing = sum(bool(column["missing"]) for column in evidence["columns"])
+    rows_sentence = (
+        "read from the table" if looked_at is None else f"{looked_at:,} of them were looked at, evenly spread"
+    )
+    missing_sentence = f"in {pluralize(with_missing, 'column')}" if missing else "no field is empty or says so"
     facts = [
-        {"label": "rows", "figure": f"{evidence['rows']:,}", "sentence": "read from the table" if looked_at is None else f"{looked_at:,} of them were looked at, evenly spread"},
-        {"label": "columns", "figure": f"{len(evidence['columns']):,}", "sentence": _describe_types(evidence["columns"])},
-        {"label": "missing values", "figure": f"{missing:,}", "sentence": f"in {pluralize(with_missing, 'column')}" if missing else "no field is empty or says so"},
-    ]  # fmt: skip
+        {"label": "rows", "figure": f"{evidence['rows']:,}", "sentence": rows_sentence},
+        {
+            "label": "columns",
+            "figure": f"{len(evidence['columns']):,}",
+            "sentence": _describe_types(evidence["columns"]),
+        },
+        {"label": "missing values", "figure": f"{missing:,}", "sentence": missing_sentence},
+    ]
     broken = evidence.get("set_aside")
     lines = _count_broken(broken) if broken else "0"
     facts.append(
