@@ -219,3 +219,36 @@ def test_the_weight_of_a_body_is_not_taken_for_a_survey_s(run, place):
     write_csv(place / "weights.csv", rows, head="weight_kg,weight")
     found = {one["name"]: one["role"] for one in json.loads(run("init", "weights.csv", "--json").out)["columns"]}
     assert found == {"weight_kg": "quasi-identifying", "weight": "insensitive"}
+
+
+def test_evidence_has_shapes_and_who_is_singled_out_and_no_value(run, place):
+    ran = run("init", "people.csv", "-o", "-", "--json", "--evidence")
+    facts = json.loads(ran.out)
+    rows = facts["rows"]
+    assert all(0 < sum(shape) <= rows for shape in facts["shapes"].values() if shape)
+    assert facts["shapes"]["person"] == [], "everybody has a value of their own"
+    assert facts["alone"]["people"] == rows
+    assert facts["alone"]["steps"][-1]["alone"] == facts["alone"]["alone"]
+    for value in (CANARY, "p0001", "Ulm", "mumps"):
+        assert value not in ran.out
+    assert run("init", "people.csv", "-o", "-", "--evidence").code == 1
+
+
+def test_a_draft_is_made_of_a_database_and_reads_it(run, place):
+    import sqlite3
+
+    with sqlite3.connect(place / "people.db") as connection:
+        connection.execute("CREATE TABLE people (age INTEGER, illness TEXT)")
+        connection.executemany(
+            "INSERT INTO people VALUES (?, ?)", [(n % 40, ("flu", "mumps")[n % 2]) for n in range(90)]
+        )
+    assert run("init", "sqlite:///people.db", "--table", "people").code == 0
+    job = Job.read("people.toml")
+    assert (job.source.url, job.source.table) == ("sqlite:///people.db", "people")
+    assert run("check", "people.toml").code == 0
+
+
+def test_a_header_in_another_encoding_is_read_as_latin_1(run, place):
+    (place / "cities.csv").write_bytes("age;größe\n".encode("latin-1") + b"30;180\n40;170\n" * 20)
+    assert run("init", "cities.csv").code == 0
+    assert Job.read("cities.toml").source.encoding == "latin-1"

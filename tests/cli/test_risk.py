@@ -105,3 +105,40 @@ def test_a_password_is_not_repeated(run, place):
     ran = run("export", "release", "mysql://me:hunter2@host/db", "--table", "people")
     assert ran.code == 1
     assert "hunter2" not in ran.out + ran.err
+
+
+def test_the_source_of_a_job_is_measured_without_naming_it(run, place):
+    named = json.loads(run("risk", "people.csv", "--job", "job.toml", "--json").out)
+    assert json.loads(run("risk", "--job", "job.toml", "--json").out) == named
+    assert run("risk").code == 1
+
+
+def test_who_is_alone_is_counted_by_column_pair_and_step(run, place):
+    document = json.loads(run("risk", "--job", "job.toml", "--singling-out", "--json").out)
+    alone = document["alone"]
+    assert alone["people"] == document["rows"] and alone["alone"] == document["sample_uniques"]
+    assert [entry["columns"] for entry in alone["columns"]] == [["age"], ["city"]]
+    assert len(alone["steps"]) == 2
+    text = run("risk", "--job", "job.toml", "--singling-out").out
+    assert "adding one column at a time" in text and CANARY not in text
+    run("publish", "job.toml", "-o", "release")
+    refused = run("risk", "release", "--singling-out")
+    assert refused.code == 1 and "source of the release" in refused.err
+
+
+def test_persons_of_several_rows_are_alone_once(run, place):
+    document = json.loads(
+        run("risk", "people.csv", "--quasi", "age", "--person", "city", "--singling-out", "--json").out
+    )
+    assert document["alone"]["people"] == pl.read_csv("people.csv")["city"].n_unique()
+
+
+def test_a_job_that_builds_a_hierarchy_is_measured_by_the_values_of_the_table(run, place):
+    plain = json.loads(run("risk", "people.csv", "--quasi", "age,city", "--json").out)
+    Path("built.toml").write_text(
+        '[source]\npath = "people.csv"\n[columns]\nage = "quasi-identifying"\n'
+        'city = { role = "quasi-identifying", hierarchy = { build = "balanced" } }\nperson = "identifying"\n'
+        'illness = "sensitive"\n[[promise]]\nmodel = "k-anonymity"\nk = 2\n'
+    )
+    built = json.loads(run("risk", "people.csv", "--job", "built.toml", "--json").out)
+    assert built["sample_uniques"] == plain["sample_uniques"] and built["groups"] == plain["groups"]

@@ -9,6 +9,7 @@ import pytest
 pytest.importorskip("starlette", reason="the studio is an extra: pip install 'reticent[studio]'")
 
 from tests.studio.client import Steward
+from tests.support.messy_hospital import write_messy_hospital
 
 
 @pytest.fixture(scope="session")
@@ -78,3 +79,8 @@ def published_folder(tmp_path, published_project) -> Path:
 def published_files(published_project) -> dict[str, bytes]:
     """The files of a release, by name."""
     return {name.removeprefix("release/"): text for name, text in published_project.items() if name[:8] == "release/"}
+
+
+@pytest.fixture(scope="session")
+def hospital_file(tmp_path_factory) -> bytes:
+    return write_messy_hospital(tmp_path_factory.mktemp("studio-hospital") / "hospital.csv").read_bytes()

@@ -41,6 +41,7 @@ from reticent.audit.person_counts import GroupPersons, count_population
 from reticent.audit.source_comparison import find_places
 from reticent.audit.subject import read_folder_subject, read_table_subject, translate_read_errors
 from reticent.data.columns import Column, Role, parse_columns
+from reticent.data.singling_out import SinglingOut, count_single_people
 from reticent.errors import ColumnError, pluralize, quote_list, suggest
 from reticent.exact_arithmetic import as_ratio, products_at_most
 from reticent.format.data_files import count_distinct_rows_in_parts
@@ -215,6 +216,30 @@ def risk(
     return replace(result, notes=_list_notes(recount, declared, naming))
 
 
+def count_singled_out(
+    table: Any,
+    *,
+    quasi: Iterable[str] | None = None,
+    job: Any = None,
+    missing: Sequence[str] = (),
+    person: Iterable[str] | None = None,
+) -> SinglingOut:
+    """Count who is alone in a table by each quasi-identifier, by pairs, and adding one at a time; options are those of `risk`."""
+    declared = dict(job.columns if job is not None else {})
+    naming = find_person_columns(table, declared, person)
+    recount = recount_table(table, quasi, declared, job, missing, naming)
+    require_person_columns(recount, person)
+    labels = recount.groups.labels
+    persons = _number_persons(recount, naming)
+    if not persons:
+        columns = [labels[:, place] for place in range(labels.shape[1])]
+        return count_single_people(list(recount.labels), columns, recount.groups.sizes)
+    of_row = np.unique(recount.groups.word, return_inverse=True)[1].reshape(-1)
+    columns = [labels[of_row, place] for place in range(labels.shape[1])]
+    counted = [count_single_people(list(recount.labels), columns, persons=codes) for codes in persons]
+    return min(counted, key=lambda entry: entry.people)
+
+
 def compute_risk_before(
     release: Any,
     source: Any,
@@ -345,7 +370,7 @@ def recount_table(
     if isinstance(folder, str | Path) and Path(folder).is_dir():
         subject = read_folder_subject(folder)
     else:
-        declared = dict(columns)
+        declared = {name: _leave_values_as_they_are(column) for name, column in columns.items()}
         declared |= {name: Column(Role.QUASI) for name in quasi or () if name not in declared}
         table_source, frame = resolve_source(None, folder, job, missing=missing)
         table = table_source if frame is None else frame
@@ -355,6 +380,11 @@ def recount_table(
         )
     with translate_read_errors(subject, staged=False):
         return auditor_for(subject.kind).recount(subject, each_row=False, thorough=False)
+
+
+def _leave_values_as_they_are(column: Column) -> Column:
+    """Return a column without a hierarchy that is to be built of its values: no label of a table is one of its nodes."""
+    return replace(column, hierarchy=None) if isinstance(column.hierarchy, Mapping) else column
 
 
 def require_person_columns(recount: RecomputedRelease, person: Iterable[str] | None) -> None:

@@ -9,16 +9,18 @@ from typing import Annotated
 
 import typer
 
-from reticent.cli.options import Delimiter, Json, Missing
+from reticent.cli.options import Delimiter, Empty, FromQuery, FromTable, Json, Missing, Quote, collect_reading_options
 
 EXAMPLE = "reticent init patients.csv --missing '?'"
 
 
 def init(
     data: Annotated[
-        Path,
+        str,
         typer.Argument(
-            metavar="DATA", help="A CSV, Parquet or Arrow file, or a folder of Parquet files.", show_default=False
+            metavar="DATA",
+            help="A CSV, Parquet or Arrow file, a folder of Parquet files, a pattern of files, or the address of a database.",
+            show_default=False,
         ),
     ],
     output: Annotated[
@@ -27,7 +29,7 @@ def init(
             "--output",
             "-o",
             metavar="JOB",
-            help="The job file to write; by default DATA's name with .toml, here. `-` prints it.",
+            help="The job file to write; by default DATA's name (of a database, the table's) with .toml, here. `-` prints it.",
             show_default=False,
         ),
     ] = None,
@@ -36,6 +38,17 @@ def init(
     encoding: Annotated[
         str, typer.Option("--encoding", metavar="NAME", help="The encoding of a CSV, such as latin-1.")
     ] = "utf-8",
+    quote: Quote = None,
+    empty: Empty = None,
+    from_table: FromTable = None,
+    from_query: FromQuery = None,
+    evidence: Annotated[
+        bool,
+        typer.Option(
+            "--evidence",
+            help="With --json: also how values are distributed, and whom the proposed columns single out, as counts.",
+        ),
+    ] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing job file.")] = False,
     json: Json = False,
 ) -> None:
@@ -46,21 +59,37 @@ def init(
     """
     from reticent.cli.output import say, say_json, say_table, show_progress, write_new_file
     from reticent.data.source import Source
+    from reticent.errors import RequestError
     from reticent.job.draft import UNEXAMINED_PROPERTIES, draft_job
+    from reticent.redaction import is_address
 
-    source = Source(path=str(data), delimiter=delimiter, encoding=encoding, missing=tuple(missing or ()))
+    if evidence and not json:
+        raise RequestError("--evidence is printed with --json.", attempt="both.")
+    is_database = is_address(data) and not Path(data).exists()
+    reading = collect_reading_options(quote=quote, empty=empty, table=from_table, query=from_query)
+    source = Source(
+        path=None if is_database else data,
+        url=data if is_database else None,
+        delimiter=delimiter,
+        encoding=encoding,
+        missing=tuple(missing or ()),
+        **reading,
+    )
     printed = output == Path("-")
-    target = Path(f"{data.stem}.toml") if output is None else output
+    stem = (from_table or "job") if is_database else Path(data).stem
+    target = Path(f"{stem}.toml") if output is None else output
     with show_progress(json or printed) as progress:
         progress("looking at columns")
-        draft = draft_job(source)
+        draft = draft_job(source, evidence=evidence)
     if printed:
         text = draft.to_toml()
         say_json({"job": text, **_collect_facts(draft)}) if json else say(text.rstrip())
         return
-    relative_path = os.path.relpath(data.resolve(), target.resolve().parent) if not data.is_absolute() else str(data)
+    if not is_database and not Path(data).is_absolute():
+        relative_path = os.path.relpath(Path(data).resolve(), target.resolve().parent)
+        draft = replace(draft, source=replace(draft.source, path=relative_path))
     with write_new_file(target, force) as part:
-        part.write_text(replace(draft, source=replace(draft.source, path=relative_path)).to_toml(), encoding="utf-8")
+        part.write_text(draft.to_toml(), encoding="utf-8")
     if json:
         say_json({"job": str(target), **_collect_facts(draft)})
         return
@@ -93,4 +122,21 @@ def _collect_facts(draft) -> dict:
     ]
     looked_at = {} if draft.looked_at is None else {"looked_at": draft.looked_at}
     set_aside = {"set_aside": list(draft.set_aside)} if draft.set_aside else {}
-    return {"rows": draft.rows, **looked_at, **set_aside, "columns": columns}
+    facts = {"rows": draft.rows, **looked_at, **set_aside, "columns": columns}
+    if draft.evidence is None:
+        return facts
+    for column, proposal, guess in zip(columns, draft.columns, draft.guesses, strict=True):
+        column |= {
+            "declared": dict(proposal.declared),
+            "rows_of_a_value": guess.most,
+            "code_rows": guess.code_rows,
+            "codes": list(guess.codes),
+        }
+    reading = {
+        "encoding": draft.source.encoding,
+        "guessed_encoding": draft.guessed_encoding,
+        "marks": list(draft.marks),
+        "codes": list(draft.codes),
+        "broken": draft.source.broken,
+    }
+    return {**facts, **reading, **draft.evidence.to_dict()}

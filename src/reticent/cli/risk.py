@@ -24,9 +24,13 @@ EXAMPLE = "reticent risk patients.csv --quasi age,zip,sex"
 
 def risk(
     table: Annotated[
-        Path,
-        typer.Argument(metavar="TABLE", help="A raw table, another tool's, or a release folder.", show_default=False),
-    ],
+        Path | None,
+        typer.Argument(
+            metavar="TABLE",
+            help="A raw table, another tool's, or a release folder; by default the source of --job.",
+            show_default=False,
+        ),
+    ] = None,
     quasi: Annotated[
         str | None,
         typer.Option(
@@ -95,6 +99,13 @@ def risk(
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file of records.")] = False,
+    singling_out: Annotated[
+        bool,
+        typer.Option(
+            "--singling-out",
+            help="Of a table: also who is alone by each column, by pairs of columns, and by one column more each time.",
+        ),
+    ] = False,
     missing: Missing = None,
     delimiter: Delimiter = None,
     quote: Quote = None,
@@ -109,16 +120,15 @@ def risk(
     A record's risk is one over the number of people it could be, persons being counted where they have several rows. It says nothing about sensitive values: see `reticent attack`.
     """
     from reticent.audit.record_risk import record_risk
-    from reticent.audit.risk import compute_risk_before
+    from reticent.audit.risk import compute_risk_before, count_singled_out
     from reticent.audit.risk import risk as measure_risk
     from reticent.cli.output import say, say_json, show_progress
-    from reticent.errors import JobError, SourceUnreachable
+    from reticent.errors import JobError
     from reticent.job.job import Job
     from reticent.ledger.source_options import resolve_source
     from reticent.models.rational_bounds import parse_fraction
 
-    if not table.exists():
-        raise SourceUnreachable(f"There is no {table}.", attempt="a table, or the folder that `reticent publish` made.")
+    _require_subject(table, job)
     limit = parse_fraction(threshold, "--threshold")
     if not 0 <= limit <= 1:
         raise JobError("--threshold must be a share.", attempt="a number from 0 to 1, such as 0.2.")
@@ -130,8 +140,9 @@ def risk(
     )
     _require_record_options(records, force, weights, population)
     person_columns = None if person is None else [name.strip() for name in person.split(",") if name.strip()]
-    if table.is_dir():
-        _require_release_options(quasi, job, source, reading_options, person_columns, records or weights)
+    is_folder = table is not None and table.is_dir()
+    if is_folder:
+        _require_release_options(quasi, job, source, reading_options, person_columns, records or weights, singling_out)
     else:
         _require_table_options(source, weights, quasi or job)
     arguments: dict[str, Any] = {
@@ -140,11 +151,10 @@ def risk(
         "missing": null_values,
         "person": person_columns,
     }
-    subject: Any = (
-        table
-        if table.is_dir()
-        else resolve_source(None, table, parsed_job, missing=null_values, options=reading_options)[0]
-    )
+    given: Any = table if table is not None or parsed_job is None else parsed_job.source
+    subject: Any = given
+    if not is_folder:
+        subject = resolve_source(None, given, parsed_job, missing=null_values, options=reading_options)[0]
     with show_progress(json) as progress:
         progress("counting")
         after = measure_risk(subject, quasi=names, job=parsed_job, **arguments)
@@ -159,14 +169,42 @@ def risk(
             each = record_risk(subject, source=of_source, quasi=names, job=parsed_job, weights=weights, **arguments)
             if records is not None:
                 each.save(records, force=force)
+        alone = None
+        if singling_out:
+            progress("counting who is alone")
+            alone = count_singled_out(subject, quasi=names, job=parsed_job, missing=null_values, person=person_columns)
     if json:
-        say_json(_make_document(after, before, each, records))
+        document = _make_document(after, before, each, records)
+        say_json(document if alone is None else {**document, "alone": alone.to_dict()})
         return
+    lines = _split_lines(after)
     if before is not None:
-        say("Before, in the source:", "", *_split_lines(before), "", "After, in the release:", "")
-    say(*_split_lines(after))
+        lines = ["Before, in the source:", "", *_split_lines(before), "", "After, in the release:", "", *lines]
     if each is not None:
-        say("", *_format_records(each, records))
+        lines += ["", *_format_records(each, records)]
+    if alone is not None:
+        lines += ["", *_format_singling_out(alone)]
+    say(*lines)
+
+
+def _require_subject(table: Path | None, job: Path | None) -> None:
+    """Refuse a run without a table, and one whose table is not there."""
+    from reticent.errors import JobError, SourceUnreachable
+
+    if table is None and job is None:
+        raise JobError(
+            "There is nothing to measure.", attempt="a table, a release folder, or --job JOB for its source."
+        )
+    if table is not None and not table.exists():
+        raise SourceUnreachable(f"There is no {table}.", attempt="a table, or the folder that `reticent publish` made.")
+
+
+def _format_singling_out(alone: Any) -> list[str]:
+    """Format who is alone, adding one column at a time, and by which pairs."""
+    lines = ["Alone with their values, adding one column at a time:"]
+    lines += [f"  + {step.columns[-1]:<38} {step.alone:,} of {alone.people:,}" for step in alone.steps]
+    pairs = [f"  {' and '.join(pair.columns):<40} {pair.alone:,}" for pair in alone.pairs[:5]]
+    return [*lines, "", "Alone by two columns:", *pairs] if pairs else lines
 
 
 def _make_document(after: Any, before: Any, each: Any, records: Path | None) -> dict[str, Any]:
@@ -208,13 +246,21 @@ def _require_table_options(source: str | None, weights: str | None, roles: Any) 
 
 
 def _require_release_options(
-    quasi: str | None, job: Path | None, source: str | None, reading_options: Any, person: Any, records: Any
+    quasi: str | None,
+    job: Path | None,
+    source: str | None,
+    reading_options: Any,
+    person: Any,
+    records: Any,
+    singling_out: bool,
 ) -> None:
     """Refuse options that a release folder has no use for."""
     from reticent.errors import RequestError
 
     if quasi or (job and source is None):
         raise RequestError("--quasi and --job describe a plain file; a release folder describes itself.")
+    if singling_out:
+        raise RequestError("--singling-out is of a table, and this is a release.", attempt="the source of the release.")
     if source is not None:
         return
     if reading_options:

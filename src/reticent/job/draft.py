@@ -18,6 +18,7 @@ from typing import Any, cast
 
 import polars as pl
 
+from reticent.catalogue.job_fields import SOURCE_FIELDS
 from reticent.data import source as sources
 from reticent.data.broken_lines import BrokenLines, describe_set_aside
 from reticent.data.columns import Role, has_types
@@ -40,6 +41,7 @@ from reticent.job.column_guesses import (
     is_person_number,
     parse_values,
 )
+from reticent.job.evidence import DraftEvidence, collect_evidence
 
 NEAR_UNIQUE_SHARE = 0.9
 OFTEN_UNIQUE_SHARE = 0.25
@@ -133,6 +135,8 @@ class Draft:
     shared: tuple[str, ...] = ()  # columns with such numbers that another column holds as values
     looked_at: int | None = None  # rows, where only a part of them was looked at
     set_aside: tuple[str, ...] = ()  # sentences about broken lines that were not looked at
+    guesses: tuple[ColumnGuess, ...] = ()  # from which columns were proposed
+    evidence: DraftEvidence | None = None  # where it was asked for
 
     def to_toml(self) -> str:
         """Write the job file, with comments."""
@@ -183,9 +187,9 @@ class Draft:
 
     def _source(self) -> list[str]:
         lines = ["", "[source]"]
-        for name in ("path", "delimiter", "encoding"):
+        for name in ("path", "url", "table", "query", "delimiter", "quote", "encoding", "empty"):
             value = getattr(self.source, name)
-            if value is not None and value != ("utf-8" if name == "encoding" else None):
+            if value is not None and value != SOURCE_FIELDS[name].default:
                 guessed = name == "encoding" and self.guessed_encoding
                 lines.append(
                     f"{name} = {job.format_toml_value(value)}"
@@ -268,17 +272,20 @@ class Draft:
         return lines
 
 
-def draft_job(source: Source, max_rows: int = MAX_ROWS, batch_rows: int = BATCH_ROWS) -> Draft:
+def draft_job(
+    source: Source, max_rows: int = MAX_ROWS, batch_rows: int = BATCH_ROWS, *, evidence: bool = False
+) -> Draft:
     """Draft a job from counts of every column.  A file that is not UTF-8, without a declared encoding, is read as latin-1.
 
-    Of more than `max_rows` rows that many, evenly spread, are read; the draft notes it.
+    Of more than `max_rows` rows that many, evenly spread, are read; the draft notes it.  With `evidence` the draft has the
+    distributions of columns, and whom those single out that are proposed to describe people.
     """
     source = replace(source, broken="set-aside")
     try:
         rows_read = _read_rows(source, max_rows, batch_rows)
         guessed = False
     except SourceError as error:
-        if source.encoding != "utf-8" or "not UTF-8" not in error.what:
+        if source.encoding != "utf-8" or "not utf-8" not in error.what.lower():
             raise
         source = replace(source, encoding="latin-1")
         guessed = True
@@ -298,7 +305,24 @@ def draft_job(source: Source, max_rows: int = MAX_ROWS, batch_rows: int = BATCH_
     codes = tuple(dict.fromkeys(code for guess in published for code in guess.codes))
     set_aside = tuple(describe_set_aside(rows_read.broken, "whoever stands there was not looked at"))
     source = source if set_aside else replace(source, broken="refuse")
-    return Draft(source, rows_read.rows, marks, columns, guessed, codes, tuple(shared), sampled, set_aside)
+    collected = None
+    if evidence:
+        quasi = [column.name for column in columns if column.role is Role.QUASI]
+        person = next((column.name for column in columns if "rows_per_person" in column.declared), None)
+        collected = collect_evidence(rows_read.frame, guesses, quasi, person)
+    return Draft(
+        source,
+        rows_read.rows,
+        marks,
+        columns,
+        guessed,
+        codes,
+        tuple(shared),
+        sampled,
+        set_aside,
+        tuple(guesses),
+        collected,
+    )
 
 
 @dataclass(frozen=True, eq=False)
