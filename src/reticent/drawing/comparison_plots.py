@@ -74,7 +74,15 @@ class _LabelPlaces:
             (y + 20, "start", 10, x + 2.5),
             (y - 14, "end", -10, x - 2.5 - width),
             (y + 20, "end", -10, x - 2.5 - width),
-            (y - 28, "middle", 0, x - width / 2),
+            *(
+                place
+                for height in (y - 28, y - 45)
+                for place in (
+                    (height, "middle", 0, x - width / 2),
+                    (height, "start", 10, x + 2.5),
+                    (height, "end", -10, x - 2.5 - width),
+                )
+            ),
         ]
         costs = [self._measure_cost(left, height, width) for height, _, _, left in places]
         height, anchor, shift, left = places[costs.index(min(costs))]
@@ -93,7 +101,7 @@ class _LabelPlaces:
             max(min(right, other_right) - max(left, other_left), 0) * max(min(bottom, below) - max(top, above), 0)
             for other_left, other_right, above, below in self.taken
         )
-        return outside * 40 + overlap
+        return outside * 100 + overlap
 
 
 def draw_frontier(methods: Sequence[MethodSeries], yardsticks: Sequence[Yardstick]) -> str:
@@ -110,7 +118,7 @@ def draw_frontier(methods: Sequence[MethodSeries], yardsticks: Sequence[Yardstic
         return base - FRONTIER_HEIGHT * gain / top
 
     plot = Plot(base + AXIS_ROOM)
-    places = _LabelPlaces([])
+    places = _LabelPlaces([(0.0, 100.0, base - 1, base + AXIS_ROOM)])
     _add_gain_lines(plot, places, top, find_height)
     plot.add_axis(across, [0, 0.2, 0.4, 0.6, 0.8, 1], base, "detail lost of the whole row", format_share)
     for number, method in enumerate(methods):
@@ -131,8 +139,9 @@ def draw_frontier(methods: Sequence[MethodSeries], yardsticks: Sequence[Yardstic
         x = across(mark.loss)
         y = find_height(mark.gain)
         plot.add_disc(x, y, 11, "ring")
-        height, anchor, shift = places.choose(x, y - 6, "your job")
-        plot.add_text(x, height, "your job", "attention-text halo", anchor, shift)
+        places.taken.append((x - 3.2, x + 3.2, y - 12, y + 12))
+        height, anchor, shift = places.choose(x, y - 8, "your job")
+        plot.add_text(x, height, "your job", "attention-text halo", anchor, 1.4 * shift)
     for method in methods:
         if not method.marks:
             continue
