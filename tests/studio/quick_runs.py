@@ -51,4 +51,5 @@ def use_quick_runs(desk: Any, answer: Callable[[Sequence[str]], tuple[int, Any]]
     runs = QuickRuns(desk.project.folder, dict(os.environ))
     runs.answer = answer
     desk.runs = runs
+    desk.memory.clear()  # a queue may have been made of the runs before
     return runs
