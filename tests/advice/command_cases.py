@@ -452,6 +452,29 @@ def measure_what_is_not_there(desk: Desk) -> Steps:
     yield desk.command("risk", release_folder())
 
 
+@follows("cli/risk.py", "a table, a release folder, or --job JOB for its source.")
+def measure_nothing(desk: Desk) -> Steps:
+    write_files(desk)
+    yield desk.command("risk")
+    yield desk.command("risk", "people.csv")
+    yield desk.command("risk", release_folder())
+    yield desk.command("risk", "--job", "job.toml")
+
+
+@follows("cli/risk.py", "the source of the release.")
+def count_who_is_alone_in_a_release(desk: Desk) -> Steps:
+    write_files(desk)
+    yield desk.command("risk", release_folder(), "--singling-out")
+    yield desk.command("risk", "people.csv", "--job", "job.toml", "--singling-out")
+
+
+@follows("cli/init.py", "both.")
+def print_evidence_for_people(desk: Desk) -> Steps:
+    write_files(desk)
+    yield desk.command("init", "people.csv", "-o", "-", "--evidence")
+    yield desk.command("init", "people.csv", "-o", "-", "--evidence", "--json")
+
+
 @follows("cli/risk.py", "a number from 0 to 1, such as 0.2.")
 def measure_above_no_share(desk: Desk) -> Steps:
     yield desk.command("risk", release_folder(), "--threshold", "2")
