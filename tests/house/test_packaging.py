@@ -72,8 +72,8 @@ def test_a_ledger_that_cannot_be_made_stops_publishing_and_no_reading_command(ru
     assert place.contents() == before
 
 
-def test_the_readme_names_every_extra_in_a_line():
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+def test_the_page_on_installing_names_every_extra_in_a_line():
+    text = (ROOT / "docs" / "installing.md").read_text(encoding="utf-8")
     named = re.findall(r"^\| ((?:`\w+`(?:, )?)+) \|", text, re.MULTILINE)
     listed = {extra for names in named for extra in re.findall(r"`(\w+)`", names)}
     assert set(PROJECT["optional-dependencies"]) <= listed
