@@ -54,7 +54,7 @@ text{font-family:system-ui,-apple-system,"Segoe UI",Roboto,"Liberation Sans","De
 .line{fill:none;stroke-width:2}.band{stroke:none;fill-opacity:.16}.mark{stroke-width:1.8}.paper,.hollow{fill:#fdfcf9}
 @media (prefers-color-scheme:dark){text{fill:#e9e7e2}.note,.tick,.axis{fill:#a0a6ad}.grid,.leader{stroke:#363c42}.base{stroke:#7d858d}
 .c1{fill:#7ec4e1;stroke:#7ec4e1}.c2{fill:#f29a5c;stroke:#f29a5c}.c3{fill:#62cba5;stroke:#62cba5}.c4{fill:#e2a0cb;stroke:#e2a0cb}
-.c5{fill:#d8c24c;stroke:#d8c24c}.reference{fill:#949aa1;stroke:#949aa1}.line{fill:none}.paper,.hollow{fill:#15181b}}
+.c5{fill:#d8c24c;stroke:#d8c24c}.reference{fill:#949aa1;stroke:#949aa1}.line{fill:none}.band{stroke:none}.paper,.hollow{fill:#15181b}}
 """
 
 
@@ -206,6 +206,8 @@ def draw_categories(
     for (heading, name), entries in places.items():
         if heading != earlier:
             down += 24
+            behind = measure(heading, LABEL_SIZE * BOLD)
+            parts.append(f'<rect class="paper" x="{MARGIN}" y="{down - 20:.1f}" width="{behind:.1f}" height="18"/>')
             parts.append(_write(MARGIN, down - 6, heading, "head"))
             earlier = heading
         middle = down + step / 2
@@ -482,12 +484,12 @@ def _describe_ends(entry: Series, x: str, y: str) -> str:
 def _write(left: float, baseline: float, text: str, style: str = "", anchor: str = "start") -> str:
     styled = f' class="{style}"' if style else ""
     anchored = "" if anchor == "start" else f' text-anchor="{anchor}"'
-    return f'<text x="{left:.1f}" y="{baseline:.1f}"{styled}{anchored}>{escape(text)}</text>'
+    return f'<text x="{left:.1f}" y="{baseline:.1f}"{styled}{anchored}>{escape(text, quote=False)}</text>'
 
 
 def _finish(title: str, described: str, parts: Sequence[str], height: float) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {ceil(height)}" role="img" aria-labelledby="title description">\n'
-        f'<title id="title">{escape(title)}</title>\n<desc id="description">{escape(described)}</desc>\n<style>{STYLE}</style>\n'
+        f'<title id="title">{escape(title, quote=False)}</title>\n<desc id="description">{escape(described, quote=False)}</desc>\n<style>{STYLE}</style>\n'
         f'<rect class="paper" width="{WIDTH}" height="{ceil(height)}" rx="6"/>\n' + "\n".join(parts) + "\n</svg>\n"
     )

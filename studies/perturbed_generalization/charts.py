@@ -46,7 +46,7 @@ def draw_figure(rows: Rows, axis: str, split: str) -> str:
     title = (
         f"A tree from the release errs less than guessing at every {axis}, by up to {gain:.2f}"
         if clear
-        else f"Into {CATEGORIES[split]} no release lets a tree do clearly better than guessing at every {axis}: {gain:.3f} at best"
+        else f"Into {CATEGORIES[split]} a tree from a release does no better than guessing beyond the band: by {max(gain, 0):.3f} at best"
     )
     return draw_lines(
         averaged,
