@@ -12,6 +12,7 @@ import textwrap
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
+from itertools import pairwise
 from math import ceil, floor, log10
 from typing import Any
 
@@ -128,7 +129,9 @@ def draw_lines(
     for row in rows:
         lines.setdefault(str(row[series]), []).append(row)
     across = sorted({float(row[x]) for row in rows})
-    marks = choose_marks([float(row[column]) for row in rows for column in (y, *(ends or ()))], logarithmic, from_zero=from_zero)
+    marks = choose_marks(
+        [float(row[column]) for row in rows for column in (y, *(ends or ()))], logarithmic, from_zero=from_zero
+    )
     head, top = _draw_head(title, f"{note} The scale of the height is logarithmic." if logarithmic else note)
     top += LABEL_LINE
     head.append(_write(MARGIN, top - 2, y_label, "axis"))
@@ -184,9 +187,7 @@ def draw_categories(
     """
     names = list(dict.fromkeys(str(row[series]) for row in rows))
     numbers = _number_series(names, references)
-    key = {
-        name: Series((name,), False, (), (), numbers[name], name in references) for name in names
-    }
+    key = {name: Series((name,), False, (), (), numbers[name], name in references) for name in names}
     places: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         places.setdefault((str(row[group]) if group else "", str(row[category])), []).append(row)
@@ -219,9 +220,7 @@ def draw_categories(
             if ends is not None:
                 low, high = (place_of(float(row[column])) for column in ends)
                 dash = _format_dash(entry)
-                parts.append(
-                    f'<path class="line {entry.colour}"{dash} d="M{low:.1f} {height:.1f}H{high:.1f}"/>'
-                )
+                parts.append(f'<path class="line {entry.colour}"{dash} d="M{low:.1f} {height:.1f}H{high:.1f}"/>')
             parts.append(_draw_mark((place_of(float(row[value])), height), entry))
         down += step
     grid = []
@@ -312,7 +311,10 @@ def _draw_head(title: str, note: str) -> tuple[list[str], float]:
     """Draw the title and what is drawn, broken into lines; return the parts and where they end."""
     parts = []
     down = 12.0
-    for text, style, size, step in ((title, "title", TITLE_SIZE * BOLD, TITLE_LINE), (note, "note", LABEL_SIZE, LABEL_LINE)):
+    for text, style, size, step in (
+        (title, "title", TITLE_SIZE * BOLD, TITLE_LINE),
+        (note, "note", LABEL_SIZE, LABEL_LINE),
+    ):
         for line in wrap_text(text, WIDTH - 2 * MARGIN, size):
             down += step
             parts.append(_write(MARGIN, down - 4, line, style))
@@ -387,7 +389,7 @@ def _move(entry: Series, place_of: Scale) -> Series:
 def _spread_points(lines: Sequence[Series]) -> list[Series]:
     """Move points that hide each other beside each other, as far as the room between two places allows."""
     places = sorted({point[0] for line in lines for point in line.points})
-    room = min((after - before for before, after in zip(places, places[1:], strict=False)), default=60.0)
+    room = min((after - before for before, after in pairwise(places)), default=60.0)
     moved: dict[tuple[int, float], float] = {}
     for place in places:
         here = sorted(

@@ -14,7 +14,9 @@ PARAMETERS = {
     "3": "para3: k 5, l 5, t .15",
     "4": "para4: k 6, l 6, t .1",
 }
-FIVE_SEEDS = "Marks are means of five seeds (rows and all that is random drawn anew), bars from the least to the greatest."
+FIVE_SEEDS = (
+    "Marks are means of five seeds (rows and all that is random drawn anew), bars from the least to the greatest."
+)
 
 
 def draw_charts(name: str, rows: Rows) -> dict[str, str]:
@@ -32,7 +34,12 @@ def _name_parameters(rows: Rows) -> list[Row]:
 def _split_table(rows: Rows) -> list[Row]:
     """Split "adult, omega" into the table and what is compared."""
     return [
-        {**row, "table": row["method"].partition(", ")[0], "method": row["method"].partition(", ")[2], "t": f"t = {row['t']}"}
+        {
+            **row,
+            "table": row["method"].partition(", ")[0],
+            "method": row["method"].partition(", ")[2],
+            "t": f"t = {row['t']}",
+        }
         for row in rows
     ]
 
@@ -195,7 +202,10 @@ def draw_other_methods(rows: Rows) -> str:
 
 
 def draw_inference(rows: Rows) -> str:
-    by_method = {name: max(float(row["worst exact risk"]) for row in _split_table(rows) if row["method"] == name) for name in ("omega", "balanced")}
+    by_method = {
+        name: max(float(row["worst exact risk"]) for row in _split_table(rows) if row["method"] == name)
+        for name in ("omega", "balanced")
+    }
     return draw_categories(
         _split_table(rows),
         "t",
@@ -210,7 +220,10 @@ def draw_inference(rows: Rows) -> str:
 
 def draw_auto(rows: Rows) -> str:
     by_method = {name: [row for row in _split_table(rows) if row["method"] == name] for name in ("0.3", "auto")}
-    named = [{**row, "method": {"0.3": "made for bandwidth 0.3", "auto": "made for the best predictor"}[str(row["method"])]} for row in _split_table(rows)]
+    named = [
+        {**row, "method": {"0.3": "made for bandwidth 0.3", "auto": "made for the best predictor"}[str(row["method"])]}
+        for row in _split_table(rows)
+    ]
     column = "risk by the best predictor"
     kept = all(float(row["most"]) <= float(str(row["t"]).removeprefix("t = ")) for row in by_method["auto"])
     return draw_categories(
@@ -230,7 +243,9 @@ def draw_bucketized(rows: Rows) -> str:
     split = _split_table(rows)
     by_place: dict[tuple[str, str], dict[str, float]] = {}
     for row in split:
-        by_place.setdefault((str(row["table"]), str(row["t"])), {})[str(row["method"])] = float(row["median count error"])
+        by_place.setdefault((str(row["table"]), str(row["t"])), {})[str(row["method"])] = float(
+            row["median count error"]
+        )
     better = sum(errors["anatomy"] < errors["mondrian"] for errors in by_place.values())
     return draw_categories(
         split,
@@ -252,7 +267,9 @@ DRAWINGS: dict[str, Callable[[Rows], str]] = {
     "3b": draw_3b,
     "4a": draw_4a,
     "4b": draw_4b,
-    "5a": _draw_utility("DM", "discernibility metric: pairs of people who read alike", "leaves the fewest pairs of people alike"),
+    "5a": _draw_utility(
+        "DM", "discernibility metric: pairs of people who read alike", "leaves the fewest pairs of people alike"
+    ),
     "5b": _draw_utility("GCP", "global certainty penalty: detail lost, as a share of all", "loses the least detail"),
     "6a": _draw_answers("dimension", "conditions of a question", "an expected selectivity of 0.07"),
     "6b": _draw_answers("selectivity", "share of the people that a question is expected to select", "three conditions"),

@@ -126,7 +126,11 @@ def draw_answers(table: str, figure: str, rows: Rows) -> str:
     x = next(iter(rows[0]))
     label, place = ACROSS[x]
     perturbed = figure[0] == "9"
-    note = "from perturbed values, beside the whole table's distribution (baseline)" if perturbed else "from generalized tables"
+    note = (
+        "from perturbed values, beside the whole table's distribution (baseline)"
+        if perturbed
+        else "from generalized tables"
+    )
     return draw_lines(
         rows,
         x,
@@ -141,7 +145,13 @@ def draw_answers(table: str, figure: str, rows: Rows) -> str:
 
 def draw_section_7(table: str, rows: Rows) -> str:
     guesses: list[Row] = [
-        {"beta": row["beta"], "method": "naive Bayes on BUREL's classes", "right": row["naive Bayes"], "low": row["low"], "high": row["high"]}
+        {
+            "beta": row["beta"],
+            "method": "naive Bayes on BUREL's classes",
+            "right": row["naive Bayes"],
+            "low": row["low"],
+            "high": row["high"],
+        }
         for row in rows
     ]
     always: list[Row] = [
@@ -164,7 +174,12 @@ def draw_section_7(table: str, rows: Rows) -> str:
 
 def draw_refinement(rows: Rows) -> str:
     named = [
-        {**row, "table": TABLES[row["table"]], "beta": f"beta = {row['beta']}", "method": REFINED.get(row["method"], row["method"])}
+        {
+            **row,
+            "table": TABLES[row["table"]],
+            "beta": f"beta = {row['beta']}",
+            "method": REFINED.get(row["method"], row["method"]),
+        }
         for row in rows
     ]
     gains = _find_ratios(rows)

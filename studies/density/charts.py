@@ -18,7 +18,14 @@ def draw_charts(name: str, rows: Rows) -> dict[str, str]:
         if row["workload"] == "all":
             errors.setdefault((row["table"], row["method"], row["density"]), []).append(float(row["median_error"]))
     summaries: list[Row] = [
-        {"table": table, "method": method, "density": NAMES[density], "error": median(runs), "low": min(runs), "high": max(runs)}
+        {
+            "table": table,
+            "method": method,
+            "density": NAMES[density],
+            "error": median(runs),
+            "low": min(runs),
+            "high": max(runs),
+        }
         for (table, method, density), runs in errors.items()
     ]
     pairs = [

@@ -114,7 +114,9 @@ def draw_totals(name: str, rows: Rows) -> str:
         named = {"by group": "group by group, as the paper", "totals": "with totals across groups (ours)"}[how]
         split.append({**row, "table": table, "years": f"{row['years']} years", "method": named, "how": how})
     widths = {(row["table"], row["years"], row["how"]): float(row["width"]) for row in split}
-    ratios = [widths[table, years, "totals"] / width for (table, years, how), width in widths.items() if how == "by group"]
+    ratios = [
+        widths[table, years, "totals"] / width for (table, years, how), width in widths.items() if how == "by group"
+    ]
     return draw_categories(
         split,
         "years",

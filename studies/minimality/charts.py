@@ -21,7 +21,10 @@ def draw_charts(name: str, rows: Rows) -> dict[str, str]:
     marks = [
         {"promise": row["promise"], "method": row["method"], "adversary": adversary, "share": row[column]}
         for row in summaries
-        for adversary, column in (("knows the method", "exceeding"), ("does not know the method", "exceeding_unknowing"))
+        for adversary, column in (
+            ("knows the method", "exceeding"),
+            ("does not know the method", "exceeding_unknowing"),
+        )
     ]
     chart = draw_categories(
         marks,

@@ -46,7 +46,8 @@ def draw_promises(rows: Rows) -> str:
         "promise",
         "share",
         series="table",
-        title=f"Mosaic loses more than Mondrian in {worse or 'none'} of {len(rows)} cases" if worse
+        title=f"Mosaic loses more than Mondrian in {worse or 'none'} of {len(rows)} cases"
+        if worse
         else f"Mosaic loses no more than Mondrian in any of {len(rows)} cases",
         note="Every promise that mosaic takes, on real tables; 1 is what Mondrian loses. One seed.",
         value_label="mosaic's loss, as a share of Mondrian's",

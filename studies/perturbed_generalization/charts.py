@@ -22,7 +22,11 @@ ACROSS = {
 }
 DRAWS = {"draw one": "tree, one tuple of a label", "draw many": "tree, many tuples of a label"}
 GUESSING = "guessing the most frequent"
-SETTINGS = {"one, 6": "one of a label, k = 6 (the paper)", "many, 6": "many of a label, k = 6", "chosen": "many, k chosen"}
+SETTINGS = {
+    "one, 6": "one of a label, k = 6 (the paper)",
+    "many, 6": "many of a label, k = 6",
+    "chosen": "many, k chosen",
+}
 
 
 def draw_charts(name: str, rows: Rows) -> dict[str, str]:
@@ -63,9 +67,15 @@ def draw_figure(rows: Rows, axis: str, split: str) -> str:
 
 
 def draw_draws(rows: Rows) -> str:
-    averaged = average_runs([{**row, "setting": SETTINGS[row["setting"]]} for row in rows], "table", "rms", series="setting")
+    averaged = average_runs(
+        [{**row, "setting": SETTINGS[row["setting"]]} for row in rows], "table", "rms", series="setting"
+    )
     errors = {(row["table"], row["setting"]): row["rms"] for row in averaged}
-    ratios = [errors[table, SETTINGS["many, 6"]] / error for (table, setting), error in errors.items() if setting == SETTINGS["one, 6"]]
+    ratios = [
+        errors[table, SETTINGS["many, 6"]] / error
+        for (table, setting), error in errors.items()
+        if setting == SETTINGS["one, 6"]
+    ]
     return draw_categories(
         averaged,
         "table",

@@ -61,7 +61,9 @@ def draw_4(rows: Rows) -> str:
         [row for row in rows if int(row["rank"]) <= 16],
         "rank",
         "share",
-        title=f"Of Adult's columns {flattest} is the flattest: its most frequent value has {first[flattest]:.1%} of the people".replace("%", "\u00a0%"),
+        title=f"Of Adult's columns {flattest} is the flattest: its most frequent value has {first[flattest]:.1%} of the people".replace(
+            "%", "\u00a0%"
+        ),
         note="Adult, 30,162 complete rows of the training split, the first 16 values of each column. A line that starts above 1 / l violates "
         "l-eligibility. Nothing is drawn at random.",
         x_label="rank of the value, 1 the most frequent",
@@ -150,7 +152,9 @@ def draw_priors_growing(rows: Rows) -> str:
 
 
 def draw_real_kinds(rows: Rows) -> str:
-    named = [{**row, "table": f"{TABLES[row['table']]}, {int(row['rows']):,} people", "l": f"l = {row['l']}"} for row in rows]
+    named = [
+        {**row, "table": f"{TABLES[row['table']]}, {int(row['rows']):,} people", "l": f"l = {row['l']}"} for row in rows
+    ]
     rates: dict[tuple[str, str], dict[str, float]] = {}
     for row in rows:
         rates.setdefault((row["table"], row["l"]), {})[row["method"]] = float(row["withheld"])
@@ -206,7 +210,9 @@ def _compare_groupings(rows: Rows, column: str) -> list[float]:
 def draw_attacks(rows: Rows) -> str:
     shown = [row for row in rows if row["attack"] in ATTACKS]
     guessed = {(row["name"], row["attack"], row["grouping"]): float(row["success"]) for row in shown}
-    more = [guessed[name, attack, "hilbert"] > value for (name, attack, how), value in guessed.items() if how == "random"]
+    more = [
+        guessed[name, attack, "hilbert"] > value for (name, attack, how), value in guessed.items() if how == "random"
+    ]
     controls = [
         {**row, "grouping": f"control, {row['grouping']}", "success": row["control"], "success low": row["control"], "success high": row["control"]}
         for row in shown
@@ -244,17 +250,35 @@ def draw_knowing(rows: Rows) -> str:
 DRAWINGS: dict[str, Callable[[Rows], str]] = {
     "4": draw_4,
     "5": draw_5,
-    "6": _draw_rates("sample %", "in samples of {}\u00a0%", "size of a sample, % of Adult (logarithmic)", f"l = 6. {SAMPLES} One seed.", doubling=True),
+    "6": _draw_rates(
+        "sample %",
+        "in samples of {}\u00a0%",
+        "size of a sample, % of Adult (logarithmic)",
+        f"l = 6. {SAMPLES} One seed.",
+        doubling=True,
+    ),
     "7": _draw_rates("l", "at l = {}", L, f"Samples of 0.5\u00a0%. {SAMPLES} One seed."),
-    "8a": _draw_rates("alpha", "at alpha = {}", "alpha, how skewed Zipf's counts are", f"Zipf's counts of 20 values, l = 5. {EXACT}"),
+    "8a": _draw_rates(
+        "alpha", "at alpha = {}", "alpha, how skewed Zipf's counts are", f"Zipf's counts of 20 values, l = 5. {EXACT}"
+    ),
     "8b": _draw_rates("l", "at l = {}", L, f"Zipf's counts of 20 values, alpha = 1. {EXACT}"),
-    "linear-l": _draw_rates("l", "at l = {}", L, f"Counts 1000, 900, ... 100, then 1, of 20 values: they violate l-eligibility from l = 6 on. {EXACT}"),
+    "linear-l": _draw_rates(
+        "l",
+        "at l = {}",
+        L,
+        f"Counts 1000, 900, ... 100, then 1, of 20 values: they violate l-eligibility from l = 6 on. {EXACT}",
+    ),
     "linear-slope": _draw_rates(
-        "slope", "at a slope of {}", "slope: what a value has less than the one before, by 1000", f"Linear counts of 20 values, l = 5. {EXACT}"
+        "slope",
+        "at a slope of {}",
+        "slope: what a value has less than the one before, by 1000",
+        f"Linear counts of 20 values, l = 5. {EXACT}",
     ),
     "posterior-small": _draw_posteriors("l", L, "24 records in 6 values, exact."),
     "posterior-zipf": _draw_posteriors("l", L, "Zipf's counts, 3,598 records in 20 values, alpha = 1, exact."),
-    "posterior-adult": _draw_posteriors("l", L, "Means over the violating ones of 100 samples of 0.5\u00a0% of Adult; one seed."),
+    "posterior-adult": _draw_posteriors(
+        "l", L, "Means over the violating ones of 100 samples of 0.5\u00a0% of Adult; one seed."
+    ),
     "posterior-priors": draw_priors,
     "priors-growing": draw_priors_growing,
     "real-kinds": draw_real_kinds,

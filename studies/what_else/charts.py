@@ -24,7 +24,9 @@ def draw_charts(name: str, rows: Rows) -> dict[str, str]:
     if kind != "by":
         return {}
     strict, loose = (rows[place][letter] for place in ((-1, 0) if letter == "l" else (0, -1)))
-    best = max((row for row in rows if row[letter] == loose and row["method"] != CONTROL), key=lambda row: float(row["right"]))
+    best = max(
+        (row for row in rows if row[letter] == loose and row["method"] != CONTROL), key=lambda row: float(row["right"])
+    )
     [stricter] = [row for row in rows if row[letter] == strict and row["method"] == best["method"]]
     [control] = [row for row in rows if row[letter] == loose and row["method"] == CONTROL]
     shares = [f"{float(row['right']):.0%}".replace("%", "\u00a0%") for row in (best, stricter, control)]

@@ -44,7 +44,9 @@ def test_the_default_is_the_better_one_in_most_cases_and_with_codes():
 
 
 def test_the_chart_is_drawn_from_the_rows():
-    assert draw_charts("answers", read_rows("answers"))["answers"] == (run.RESULTS / "answers.svg").read_text(encoding="utf-8")
+    assert draw_charts("answers", read_rows("answers"))["answers"] == (run.RESULTS / "answers.svg").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_the_study_says_what_was_measured():
