@@ -92,10 +92,10 @@ class Scale:
     logarithmic: bool = False
 
     def __call__(self, value: float) -> float:
-        low, high, share = (self._convert(number) for number in (self.marks[0], self.marks[-1], value))
+        low, high, share = (self.convert(number) for number in (self.marks[0], self.marks[-1], value))
         return self.first + (share - low) / ((high - low) or 1.0) * (self.last - self.first)
 
-    def _convert(self, value: float) -> float:
+    def convert(self, value: float) -> float:
         if not self.logarithmic:
             return value
         positive = next(mark for mark in self.marks if mark > 0)

@@ -96,7 +96,7 @@ def _draw_rates(x: str, at: str, x_label: str, note: str, *, doubling: bool = Fa
         ).replace("%", "\u00a0%")
         return draw_lines(
             rows, x, "rate", title=title, note=note, x_label=x_label, y_label=RATE, references=(ALL,), doubling=doubling
-        )  # fmt: skip
+        )
 
     return draw
 
@@ -214,9 +214,15 @@ def draw_attacks(rows: Rows) -> str:
         guessed[name, attack, "hilbert"] > value for (name, attack, how), value in guessed.items() if how == "random"
     ]
     controls = [
-        {**row, "grouping": f"control, {row['grouping']}", "success": row["control"], "success low": row["control"], "success high": row["control"]}
+        {
+            **row,
+            "grouping": f"control, {row['grouping']}",
+            "success": row["control"],
+            "success low": row["control"],
+            "success high": row["control"],
+        }
         for row in shown
-    ]  # fmt: skip
+    ]
     return draw_categories(
         list(chain(shown, controls)),
         "attack",
