@@ -73,7 +73,7 @@ docs-look: docs $(VENV)/.test $(VENV)/.kernels ## take pictures of the site and 
 	@PYTHONPATH=. $(BIN)/python -m docs.site.notebook build/site/notebook.html
 	@PYTHONPATH=. $(BIN)/python -m docs.site.look build/site build/screenshots
 
-studies: $(VENV)/.test $(VENV)/.kernels ## run every study anew, hours in all (ARGS='beta_likeness 5' for a figure of one)
+studies: $(VENV)/.test $(VENV)/.kernels ## run every study anew, hours in all (ARGS='beta_likeness 5' for a figure of one, ARGS=--redraw for the charts alone)
 	@$(BIN)/python -m studies.all $(ARGS)
 
 dist: $(VENV)/.made ## build the wheel and the source distribution, in dist
