@@ -9,8 +9,10 @@ import subprocess
 import sys
 import tomllib
 
+import numpy as np
 import pytest
 
+from reticent.kernels import cython_names
 from tests.support.command_line import place as place
 from tests.support.command_line import run as run
 from tests.support.repository import PACKAGE, ROOT
@@ -97,8 +99,9 @@ def test_every_target_of_make_says_what_it_does():
 
 @pytest.fixture
 def uncompiled(tmp_path):
-    """The package as it is installed where there is no compiler."""
+    """The package as it is installed where there is no compiler, and no Cython."""
     shutil.copytree(PACKAGE, tmp_path / "reticent", ignore=shutil.ignore_patterns("*.so", "__pycache__"))
+    (tmp_path / "cython.py").write_text("raise ImportError('No Cython is installed here.')\n", encoding="utf-8")
     return tmp_path
 
 
@@ -126,3 +129,24 @@ def test_an_uncompiled_package_says_so_in_its_version(uncompiled):
     )
     assert "not compiled" in ran.stdout
     assert ran.stderr == ""
+
+
+def test_every_kernel_can_be_loaded_without_a_compiler_and_without_cython(uncompiled):
+    program = """
+import warnings; warnings.simplefilter("ignore")
+from importlib import import_module
+from reticent.kernels import list_uncompiled_kernels
+for name in list_uncompiled_kernels():
+    assert import_module(f"reticent.kernels.{name}").cython.__name__ == "reticent.kernels.cython_names"
+"""
+    environment = {**os.environ, "PYTHONPATH": str(uncompiled)}
+    subprocess.run([sys.executable, "-c", program], env=environment, cwd=uncompiled, check=True)
+
+
+def test_cython_s_names_convert_as_cython_s_own_module_does():
+    cython = pytest.importorskip("cython")
+    for type_name in ("bint", "char", "double", "int", "longlong", "Py_ssize_t", "uchar", "ulonglong"):
+        for value in (0, 1, -7, 2.75, True, np.float64(0.5), np.int32(9), 2**70):
+            ours = cython_names.cast(getattr(cython_names, type_name), value)
+            theirs = cython.cast(getattr(cython, type_name), value)
+            assert (type(ours), ours) == (type(theirs), theirs), (type_name, value)
