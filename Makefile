@@ -21,7 +21,7 @@ GROUPS  := --group test --group lint --group browser --group docs
 NEWPIP  := 'pip>=25.1'
 
 .NOTPARALLEL:
-.PHONY: help venv install build demo test test-cluster faults hostile queries browser lint format bench docs docs-look studies install-check dist dist-check lock clean
+.PHONY: help venv install build demo test test-cluster faults hostile queries browser lint format bench docs docs-look studies install-check dist dist-check lowest lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
@@ -88,6 +88,9 @@ install-check: ## install in odd places, with and without a compiler, and run th
 
 dist-check: ## build wheel and sdist and run tests of the sdist against the wheel (PYTHONS='python3.11 python3.13', TESTS='...')
 	@$(PYTHON) -m tests.packaging.dist_check $(PYTHONS)
+
+lowest: $(VENV)/.kernels ## install the lowest versions that pyproject.toml allows, apart, and run a part of the suite (TESTS=...)
+	@$(PYTHON) -m tests.packaging.lowest_check
 
 lock: ## resolve every extra anew and write constraints.txt
 	@$(PYTHON) -m venv $(VENV)/lock

@@ -8,9 +8,12 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from importlib.metadata import distribution
 
 import numpy as np
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from reticent.kernels import cython_names
 from tests.support.command_line import place as place
@@ -18,7 +21,8 @@ from tests.support.command_line import run as run
 from tests.support.repository import PACKAGE, ROOT
 
 WORDS = {"FROM", "RUN", "COPY", "WORKDIR", "ENV", "USER", "ENTRYPOINT", "CMD"}
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT = SETTINGS["project"]
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
 
 
@@ -86,6 +90,7 @@ def test_every_version_that_a_package_needs_is_pinned():
     needed = [
         *PROJECT["dependencies"],
         *(name for extra in PROJECT["optional-dependencies"].values() for name in extra),
+        *(name for group in SETTINGS["dependency-groups"].values() for name in group),
     ]
     for requirement in needed:
         assert re.match(r"[\w.-]+", requirement)[0].lower().replace("_", "-") in pinned, requirement
@@ -150,3 +155,37 @@ def test_cython_s_names_convert_as_cython_s_own_module_does():
             ours = cython_names.cast(getattr(cython_names, type_name), value)
             theirs = cython.cast(getattr(cython, type_name), value)
             assert (type(ours), ours) == (type(theirs), theirs), (type_name, value)
+
+
+def test_cython_is_needed_to_build_and_not_to_run():
+    assert any(each.startswith("Cython") for each in SETTINGS["build-system"]["requires"])
+    assert not any("cython" in each.lower() for each in PROJECT["dependencies"])
+
+
+def test_free_threaded_python_is_refused_before_anything_is_loaded():
+    program = "import sys; sys.version = '3.14.0 free-threading build'; import reticent"
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert ran.returncode == 1
+    assert "ImportError: reticent does not run on free-threaded Python" in ran.stderr
+
+
+def test_the_page_names_every_distribution_that_is_installed():
+    page = (ROOT / "docs" / "installing.md").read_text(encoding="utf-8")
+    listed = re.search(r"^(\d+) distributions without extras: (.*?)\.$", page, re.MULTILINE | re.DOTALL)
+    names = set(re.findall(r"`([\w-]+)`", listed[2]))
+    assert names == {"reticent", *list_required_distributions(PROJECT["dependencies"])}
+    assert int(listed[1]) == len(names)
+
+
+def list_required_distributions(requirements: list[str]) -> set[str]:
+    """List, by name, what requirements bring, and what those require without extras and on this Python."""
+    names: set[str] = set()
+    waiting = [Requirement(each) for each in requirements]
+    while waiting:
+        requirement = waiting.pop()
+        name = canonicalize_name(requirement.name)
+        if name in names or (requirement.marker and not requirement.marker.evaluate({"extra": ""})):
+            continue
+        names.add(name)
+        waiting += [Requirement(each) for each in distribution(name).requires or ()]
+    return names

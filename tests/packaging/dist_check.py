@@ -56,7 +56,9 @@ def build(python: str, place: Path) -> Path:
         raise SystemExit(f"Two builds have different bytes: {wheels[0].name}")
     wheel = wheels[0]
     if sys.platform == "linux":
-        repair = f"import os, sys; os.environ['PATH'] = {str(place / 'maker/bin')!r} + os.pathsep + os.environ['PATH']; "
+        repair = (
+            f"import os, sys; os.environ['PATH'] = {str(place / 'maker/bin')!r} + os.pathsep + os.environ['PATH']; "
+        )
         repair += "from auditwheel.main import main; sys.argv = ['auditwheel', 'repair', '--wheel-dir', 'manylinux', sys.argv[1]]; sys.exit(main())"
         run(maker, "-c", repair, str(wheel), cwd=place)
         wheel = next((place / "manylinux").glob("*.whl"))
@@ -79,7 +81,18 @@ def try_wheel(python: str, wheel: Path, sdist: Path, place: Path) -> str:
     shutil.rmtree(unpacked / "src")
     user = str(place / "user/bin/python")
     run(user, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "pip>=25.1", cwd=place)
-    run(user, "-m", "pip", "install", *PIP_OPTIONS, "--only-binary=reticent", str(wheel), "--group", "test", cwd=unpacked)
+    run(
+        user,
+        "-m",
+        "pip",
+        "install",
+        *PIP_OPTIONS,
+        "--only-binary=reticent",
+        str(wheel),
+        "--group",
+        "test",
+        cwd=unpacked,
+    )
     chosen = os.environ.get("TESTS", TESTS).split()
     return run(user, "-m", "pytest", "-p", "no:cacheprovider", "-q", *chosen, cwd=unpacked).splitlines()[-1]
 

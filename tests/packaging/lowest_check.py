@@ -32,7 +32,9 @@ def pin_lowest(requirement: str) -> str:
 def list_lowest() -> list[str]:
     """List every dependency and every extra's, at its floor."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    requirements = [*project["dependencies"], *sum(project["optional-dependencies"].values(), [])]
+    requirements = list(project["dependencies"])
+    for extra in project["optional-dependencies"].values():
+        requirements += extra
     return sorted({pin_lowest(each) for each in requirements if not each.startswith(OMITTED)})
 
 
@@ -49,7 +51,16 @@ def main(pythons: list[str]) -> int:
         lowest = list_lowest()
         sys.stdout.write(" ".join(lowest) + "\n")
         sys.stdout.flush()
-        install = [python, "-m", "pip", "install", "--quiet", "--no-compile", "--disable-pip-version-check", "--only-binary=:all:"]
+        install = [
+            python,
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--no-compile",
+            "--disable-pip-version-check",
+            "--only-binary=:all:",
+        ]
         subprocess.run([*install, *lowest, *list_runners()], check=True)
         environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
         chosen = os.environ.get("TESTS", TESTS).split()
