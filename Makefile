@@ -21,7 +21,7 @@ GROUPS  := --group test --group lint --group browser --group docs
 NEWPIP  := 'pip>=25.1'
 
 .NOTPARALLEL:
-.PHONY: help venv install build demo test test-cluster faults hostile queries browser lint format bench docs docs-look studies install-check dist dist-check lowest lock clean
+.PHONY: help venv install build demo test test-cluster faults hostile queries browser lint format bench docs docs-look studies install-check dist dist-check lowest pylock lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
@@ -81,23 +81,29 @@ studies: $(VENV)/.test $(VENV)/.kernels ## run every study anew, hours in all (A
 
 dist: $(VENV)/.made ## build the wheel and the source distribution, in dist
 	@$(PIP) build
-	@$(BIN)/python -m build --no-isolation --outdir dist .
+	@SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct 2>/dev/null || echo 1767225600)} \
+	  $(BIN)/python -m build --no-isolation --outdir dist .
 
-install-check: ## install in odd places, with and without a compiler, and run the demo (PYTHONS='python3.11 python3.13')
+install-check: ## install the wheel and the checkout in odd places, with and without a compiler, and run the demo (PYTHONS='python3.11 python3.13')
 	@$(PYTHON) -m tests.packaging.install_check $(PYTHONS)
 
 dist-check: ## build wheel and sdist and run tests of the sdist against the wheel (PYTHONS='python3.11 python3.13', TESTS='...')
 	@$(PYTHON) -m tests.packaging.dist_check $(PYTHONS)
 
+pylock: $(VENV)/.made ## write build/pylock.toml (PEP 751): what constraints.txt pins for the core, with hashes, for this Python and platform
+	@mkdir -p build
+	@KERNELS=none $(BIN)/python -m pip lock --quiet --constraint constraints.txt --output build/pylock.toml \
+	  $$($(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["dependencies"])')
+
 lowest: $(VENV)/.kernels ## install the lowest versions that pyproject.toml allows, apart, and run a part of the suite (TESTS=...)
 	@$(PYTHON) -m tests.packaging.lowest_check
 
-lock: ## resolve every extra anew and write constraints.txt
+lock: ## resolve every extra and group anew and write constraints.txt
 	@$(PYTHON) -m venv $(VENV)/lock
 	@$(VENV)/lock/bin/python -m pip install --quiet --disable-pip-version-check --upgrade $(NEWPIP)
 	@$(VENV)/lock/bin/python -m pip install --quiet --disable-pip-version-check --dry-run --ignore-installed \
 	  --report $(VENV)/lock/report.json setuptools build Cython -e '.[$(EXTRAS)]' $(GROUPS) 2> >(grep -v 'is ignored: it is neither' >&2)
-	@{ echo '# Written by `make lock`: the versions this project is tested with, for every extra.'; \
+	@{ echo '# Written by `make lock`: the versions this project is tested with, for every extra and group.'; \
 	   $(VENV)/lock/bin/python -c 'import json, sys; \
 	   print(*sorted(p["metadata"]["name"].lower().replace("_", "-") + "==" + p["metadata"]["version"] \
 	   for p in json.load(open(sys.argv[1]))["install"] if p["metadata"]["name"] != "reticent"), sep="\n")' \

@@ -44,9 +44,10 @@ def build(python: str, place: Path) -> Path:
     maker = str(place / "maker/bin/python")
     run(maker, "-m", "pip", "install", *PIP_OPTIONS, *tools, cwd=place)
     wheels = []
-    for number in (1, 2):  # in folders with names of different lengths
-        folder = place / ("source" * number)
-        shutil.copytree(ROOT, folder, ignore=LEFT)
+    folders = [place / "source", place / "another source"]
+    shutil.copytree(ROOT, folders[0], ignore=LEFT)
+    shutil.copytree(folders[0], folders[1])
+    for number, folder in enumerate(folders, 1):
         made = place / f"made{number}"
         what = () if number == 1 else ("--wheel",)
         run(maker, "-m", "build", "--no-isolation", *what, "--outdir", str(made), str(folder), cwd=place)

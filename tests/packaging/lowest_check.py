@@ -16,8 +16,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 TESTS = (
-    "tests/data tests/format tests/release tests/query tests/engines/test_engine.py tests/engines/test_stream.py tests/cli/test_demo.py "
-    "tests/cli/test_init.py tests/test_sklearn.py tests/report"
+    "tests/release tests/engines/test_engine.py tests/query/test_bounds.py tests/cli/test_demo.py tests/cli/test_init.py "
+    "tests/cli/test_export.py tests/report/test_command.py tests/test_sklearn.py"
 )
 OMITTED = "pyspark"
 RUNNERS = ("pytest", "pytest-xdist", "hypothesis", "Cython", "jsonschema", "httpx2")
