@@ -23,6 +23,8 @@ from setuptools.command.build_ext import build_ext
 EXACT = ["-g0", "-ffp-contract=off", "-fno-fast-math"]
 # What Cython writes around a loop runs once for each call: left out of line, all kernels compile in 45 CPU s instead of 57.
 SMALL = ["-DCYTHON_INLINE=__attribute__((unused))", "-DCYTHON_USE_DICT_VERSIONS=0"]
+# For the stable ABI Cython writes docstrings of constructors that nothing reads.
+QUIET = ["-Wno-unused-const-variable"]
 # Nor is anything checked in a loop that its caller has checked; what a kernel's class holds is set where it is made.
 DIRECTIVES = {"language_level": 3, "boundscheck": False, "wraparound": False, "cdivision": True}
 DIRECTIVES |= {"initializedcheck": False, "auto_pickle": False, "binding": False, "emit_code_comments": False}
@@ -47,7 +49,7 @@ def flags(name: str) -> list[str]:
     docs/adr/0007-building.md has the figures.
     """
     level = "-O0" if name == SHARED else "-O3" if name in FASTEST else "-O2"
-    return [] if os.name == "nt" else [level, *EXACT, *SMALL]
+    return [] if os.name == "nt" else [level, *EXACT, *SMALL, *QUIET]
 
 
 def kernels() -> list[Extension]:
