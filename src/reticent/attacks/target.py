@@ -34,7 +34,8 @@ from reticent.data.source import Source, collect_frame, is_text, scan_source
 from reticent.data.text_formats import parse_declared
 from reticent.errors import RequestError, pluralize, quote_list
 from reticent.format.manifest import ColumnEntry, ComponentEntry
-from reticent.labels.adversary_view import Boxes, GroupMembers, build_boxes
+from reticent.labels.adversary_view import Boxes, GroupMembers, build_boxes, restore_hierarchy
+from reticent.labels.cover import rebuild_hierarchy
 from reticent.ledger.source_options import find_person_columns
 from reticent.release.kind import AdversaryView
 
@@ -189,7 +190,7 @@ def lay_over_others(
     codes = cells.codes
     sight = people.sight
     if isinstance(sight, Boxes):
-        sight = sight.lay_over(entries, cells, foreign)
+        sight = sight.lay_over(_restore_for_others(entries, people.quasi, quasi), cells, foreign)
     else:
         quasi = people.quasi
         columns = zip(cells.quasi, people.quasi, codes.T, strict=True)
@@ -202,6 +203,24 @@ def lay_over_others(
     if isinstance(sight, GroupMembers):
         sight = sight.keep_members_at(points)
     return AttackTarget(points, truth.by_point, quasi, people.sensitive, sight, truth, people.promises, persons=persons)
+
+
+def _restore_for_others(
+    entries: Sequence[ColumnEntry], domains: Sequence[Domain], other_domains: Sequence[Domain]
+) -> list[ColumnEntry]:
+    """Return the columns with the hierarchies that were built from the release's people, and not from the others.
+
+    A builder that follows values alone, as that of prefixes does, places the others' values too. Only the nodes of a
+    balanced tree depend on who is in the release: it says nothing of a value that none of them has.
+    """
+    restored = []
+    for entry, domain, other_domain in zip(entries, domains, other_domains, strict=True):
+        if entry.built is None or entry.built.get("build") == "balanced":
+            restored.append(restore_hierarchy(entry, domain))
+        else:
+            texts = sorted({*domain.texts, *other_domain.texts})
+            restored.append(rebuild_hierarchy(entry, pl.Series(entry.name, texts, dtype=pl.String)))
+    return restored
 
 
 def count_cells_with_persons(

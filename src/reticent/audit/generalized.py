@@ -53,6 +53,7 @@ from reticent.data.columns import LabelOptions, Role
 from reticent.data.label_grammar import ANY_LABEL, parse_label
 from reticent.errors import BundleDamaged, InternalError, pluralize
 from reticent.format.manifest import ColumnEntry
+from reticent.labels.cover import rebuild_hierarchy
 from reticent.labels.label_loss import ColumnLabels, ColumnLoss, read_column_labels
 from reticent.labels.scale import make_scale
 from reticent.utility import loss
@@ -93,14 +94,19 @@ class GeneralizedAuditor:
         return recomputed
 
     def measure_by_source(self, recount: RecomputedRelease, source: SourceComparison) -> RecomputedRelease:
-        """Measure the loss of another tool's table once more: labels without a hierarchy may be values of the source."""
-        flat = [entry.name for entry in recount.subject.quasi if entry.type == "categorical" and not entry.hierarchy]
+        """Measure the loss of another tool's table once more.
+
+        Labels without a hierarchy may be values of the source, and a hierarchy that is to be built is built of these.
+        """
+        subject = recount.subject
+        subject = replace(subject, columns=tuple(_rebuild_column(entry, source) for entry in subject.columns))
+        flat = [entry.name for entry in subject.quasi if entry.type == "categorical" and not entry.hierarchy]
         values = {name: source.values(name)[0].cast(pl.String).drop_nulls().to_list() for name in flat}
         label_rows = {
             name: (column.distinct, column.times(recount.groups.times)) for name, column in recount.labels.items()
         }
         sizes = loss.GroupSizes.from_sizes(recount.groups.sizes)
-        utility, notes = measure_utility(recount.subject, label_rows, sizes, values)
+        utility, notes = measure_utility(subject, label_rows, sizes, values)
         measured = replace(recount, utility=utility, notes=tuple(notes))
         measured.__dict__.update(
             labels=recount.labels, groups=recount.groups
@@ -170,6 +176,11 @@ def measure_column_loss(
     """
     texts = distinct.to_list()
     if subject.foreign and entry.type == "categorical" and entry.hierarchy is None:
+        if source_values is None and entry.built is not None:
+            return (
+                f"The hierarchy of {entry.name!r} is built of the source's values: without the source, how much its labels "
+                "lose is not known, nor is the whole loss."
+            )
         if source_values is None:
             return (
                 f"No hierarchy of {entry.name!r} is given: how much its labels lose is not known, nor is the whole loss. "
@@ -192,6 +203,14 @@ def measure_column_loss(
             f"Column {entry.name!r} has {pluralize(off, 'label', 'that does', 'that do')} not end on the step that the manifest says."
         )
     return column_loss
+
+
+def _rebuild_column(entry: ColumnEntry, source: SourceComparison) -> ColumnEntry:
+    """Return a column with the hierarchy that its job builds of the source's values."""
+    if entry.built is None or entry.role != Role.QUASI:
+        return entry
+    distinct, times = source.values(entry.name)
+    return rebuild_hierarchy(entry, distinct, times.tolist())
 
 
 def combine_column_losses(subject: Subject, columns: Sequence[ColumnLoss], sizes: loss.GroupSizes) -> dict[str, Any]:

@@ -89,7 +89,7 @@ def locate_people(
         if entry.role != Role.QUASI:
             continue
         values = number_values(source.frame[entry.name])
-        full_entry = rebuild_hierarchy(entry, values.distinct)
+        full_entry = rebuild_hierarchy(entry, values.distinct, values.times(source.times).tolist())
         labels = published.labels[entry.name].distinct
         cover, coded = cover_labels(full_entry, labels, values, foreign=published.foreign)
         covers.append(cover)
@@ -150,7 +150,7 @@ def locate_bucketed_people(
         if entry.role != Role.QUASI:
             continue
         values = number_values(source.frame[entry.name])
-        full_entry = rebuild_hierarchy(entry, values.distinct)
+        full_entry = rebuild_hierarchy(entry, values.distinct, values.times(source.times).tolist())
         places, value_of_place = _number_places(full_entry, grouped.rows[entry.name], values)
         if places is None:
             return None
