@@ -29,7 +29,7 @@ from reticent.data.source import Source, collect_frame, open_source
 from reticent.errors import ColumnError, JobError, RequestError, pluralize, quote_list
 from reticent.format.manifest import ColumnEntry
 from reticent.job.job import Job, Output
-from reticent.labels.adversary_view import restore_hierarchy
+from reticent.labels.adversary_view import restore_hierarchies
 from reticent.labels.cover import LabelCover, find_places, join_boxes, place_values
 from reticent.labels.scale import LineScale, make_scale
 from reticent.methods.mondrian import Mondrian
@@ -72,9 +72,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):
         job = Job(columns=declared, promises=self.promises, method=self._method(), release=Output(undeclared="drop"))
         planned = plan(job, frame=frame, seed=self.seed)
         self.groups_ = planned.groups
-        self.entries_ = tuple(
-            restore_hierarchy(entry, domain) for entry, domain in zip(planned.entries, planned.cells.quasi, strict=True)
-        )
+        self.entries_ = restore_hierarchies(planned.entries, planned.cells)
         self.carried_ = tuple(find_columns_with_role(declared, Role.INSENSITIVE))
         self.feature_names_in_ = np.array([name for name in frame.columns if name != self.target], dtype=object)
         self.n_features_in_ = len(self.feature_names_in_)

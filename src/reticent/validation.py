@@ -49,6 +49,9 @@ _COMPOUND_KINDS = (*_TABLE_KINDS, "list")
 _UNSEEN_CHARACTER = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff0-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
 )
+_OUTPUT_ARGUMENT = "to"
+_OUTPUT_SYNONYMS = ("folder", "output", "out", "into", "dest", "target", "path", "save", "release", "output_folder")
+"""The argument that says where something is written, and what other libraries call it."""
 MAX_PATH_PART_BYTES = 255  # bytes in one part of a path, on the file systems we know
 _NOT_TABLE_TYPES = (type, bool, int, float, complex, list, tuple, dict, set, frozenset)
 
@@ -436,6 +439,8 @@ def _bind_arguments(
     except TypeError as error:
         known = [name for name in function_signature.parameters if name != "self"]
         wrong = next((name for name in kwargs if name not in known), "")
+        if wrong in _OUTPUT_SYNONYMS and _OUTPUT_ARGUMENT in known:
+            wrong = _OUTPUT_ARGUMENT
         raise RequestError(f"{function.__name__}(): {error}.", attempt=suggest(wrong, known)) from None
 
 

@@ -90,3 +90,22 @@ def test_each_guess_has_a_sentence_and_no_paragraph_is_empty(run, released):
 def test_an_option_of_another_attack_is_refused_by_its_words(run, place, words, refusal):
     ran = run("attack", "people.csv", *words)
     assert ran.code == 1 and refusal in ran.err
+
+
+def test_broken_lines_of_a_plain_table_are_set_aside_as_the_job_says_and_counted(run, place):
+    rows = "".join(f"{20 + row // 5},{('flu', 'cold')[row % 2]}\n" for row in range(40))
+    (place / "people.csv").write_text("age,illness\n" + rows + "31\n32,flu,more\n", encoding="utf-8")
+    (place / "job.toml").write_text(
+        '[source]\npath = "people.csv"\nbroken = "set-aside"\n[columns]\n'
+        'age = { role = "quasi-identifying", type = "numeric" }\nillness = "sensitive"\n'
+        '[[promise]]\nmodel = "k-anonymity"\nk = 2\n',
+        encoding="utf-8",
+    )
+    words = ("attack", "people.csv", "--job", "job.toml", "--source", "people.csv", "--as", "skewness")
+    ran = run(*words, "--json")
+    assert ran.code == 0, ran.err
+    outcome = json.loads(ran.out)
+    assert (outcome["targets"], outcome["set_aside"], outcome["source_set_aside"]) == (40, 2, 2)
+    ran = run(*words)
+    assert "2 broken lines of 42 in people.csv were set aside" in ran.out
+    assert "whoever stands there was not attacked" in ran.out

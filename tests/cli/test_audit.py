@@ -107,3 +107,47 @@ def test_a_hierarchy_option_needs_a_column_and_a_file(run, place, given):
     ran = run("audit", "people.csv", "--quasi", "city", "--hierarchy", given)
     assert ran.code == 1
     assert "--hierarchy education=education.csv" in ran.err
+
+
+BROKEN_JOB = """
+[source]
+path = "people.csv"
+broken = "set-aside"
+missing = ["?"]
+empty = "value"
+[columns]
+age = { role = "quasi-identifying", type = "numeric" }
+illness = { role = "sensitive", missing = "category" }
+[[promise]]
+model = "k-anonymity"
+k = 2
+"""
+
+
+@pytest.fixture
+def broken_table(place):
+    rows = "".join(f"{20 + row // 5},{('flu', 'cold', '?', '')[row % 4]}\n" for row in range(40))
+    (place / "people.csv").write_text("age,illness\n" + rows + "31\n32,flu,more\n", encoding="utf-8")
+    (place / "job.toml").write_text(BROKEN_JOB, encoding="utf-8")
+    return place
+
+
+def test_broken_lines_of_a_plain_table_are_set_aside_as_the_job_says_and_counted(run, broken_table):
+    ran = run("audit", "people.csv", "--job", "job.toml", "--json")
+    assert ran.code == 0, ran.err
+    findings = json.loads(ran.out)
+    assert findings["rows"] == 40 and findings["set_aside"] == 2
+    assert findings["promises"][0]["kept"] is True
+    assert findings["kept"] is None  # nobody looked at what stands in broken lines
+    ran = run("audit", "people.csv", "--job", "job.toml", "--source", "people.csv")
+    assert "2 broken lines of 42 in people.csv were set aside" in ran.out
+    assert "what stands in the broken ones was not judged" in ran.out
+    assert "whoever stands there was not compared" in ran.out
+    strict = run("audit", "people.csv", "--job", "job.toml", "--strict", "--json")
+    assert strict.code == 7
+    assert "2 broken lines of the table could not be judged." in json.loads(strict.out)["not_shown"]
+
+
+def test_empty_fields_and_missing_texts_of_a_plain_table_are_read_as_the_job_says(run, broken_table):
+    ran = run("audit", "people.csv", "--job", "job.toml", "--json")
+    assert json.loads(ran.out)["achieved"]["distinct"] == 3  # flu or cold or missing, and the empty text

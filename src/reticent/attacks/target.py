@@ -36,7 +36,7 @@ from reticent.errors import RequestError, pluralize, quote_list
 from reticent.format.manifest import ColumnEntry, ComponentEntry
 from reticent.labels.adversary_view import Boxes, GroupMembers, build_boxes, restore_hierarchy
 from reticent.labels.cover import rebuild_hierarchy
-from reticent.ledger.source_options import find_person_columns
+from reticent.ledger.source_options import find_person_columns, resolve_plain_table
 from reticent.release.kind import AdversaryView
 
 _SHARED_OBSERVATIONS: ContextVar[dict[Any, AttackTarget] | None] = ContextVar("sightings", default=None)
@@ -190,7 +190,7 @@ def lay_over_others(
     codes = cells.codes
     sight = people.sight
     if isinstance(sight, Boxes):
-        sight = sight.lay_over(_restore_for_others(entries, people.quasi, quasi), cells, foreign)
+        sight = sight.lay_over(_restore_for_others(entries, people, quasi), cells, foreign)
     else:
         quasi = people.quasi
         columns = zip(cells.quasi, people.quasi, codes.T, strict=True)
@@ -206,7 +206,7 @@ def lay_over_others(
 
 
 def _restore_for_others(
-    entries: Sequence[ColumnEntry], domains: Sequence[Domain], other_domains: Sequence[Domain]
+    entries: Sequence[ColumnEntry], people: AttackTarget, other_domains: Sequence[Domain]
 ) -> list[ColumnEntry]:
     """Return the columns with the hierarchies that were built from the release's people, and not from the others.
 
@@ -214,9 +214,11 @@ def _restore_for_others(
     balanced tree depend on who is in the release: it says nothing of a value that none of them has.
     """
     restored = []
-    for entry, domain, other_domain in zip(entries, domains, other_domains, strict=True):
+    for axis, (entry, other_domain) in enumerate(zip(entries, other_domains, strict=True)):
+        domain = people.quasi[axis]
         if entry.built is None or entry.built.get("build") == "balanced":
-            restored.append(restore_hierarchy(entry, domain))
+            rows = np.bincount(people.points[:, axis], weights=people.people, minlength=domain.size)
+            restored.append(restore_hierarchy(entry, domain, rows.astype(np.int64)))
         else:
             texts = sorted({*domain.texts, *other_domain.texts})
             restored.append(rebuild_hierarchy(entry, pl.Series(entry.name, texts, dtype=pl.String)))
@@ -372,7 +374,7 @@ def observe_plain_table(
     """Lay the labels of a plain table over the people of the source."""
     declared = resolve_roles(job, quasi, sensitive, hierarchy)
     null_values = tuple(missing) or (tuple(job.source.missing) if job is not None else ())
-    frame = _read_plain_table(table, declared, null_values)
+    frame = _read_plain_table(table, declared, null_values, job)
     cells, persons = count_cells_with_persons(
         declared, source, null_values, find_person_columns(None, None if job is None else job.columns)
     )
@@ -407,7 +409,8 @@ def plain_outside(
 
 def locate_plain_labels(table: Any, cells: Cells, job: Any) -> Boxes:
     """Lay the labels of a plain table over people who are counted already, by the same job."""
-    return _make_boxes(_read_plain_table(table, resolve_roles(job, None, None, None), tuple(job.source.missing)), cells)
+    declared = resolve_roles(job, None, None, None)
+    return _make_boxes(_read_plain_table(table, declared, tuple(job.source.missing), job), cells)
 
 
 def resolve_roles(
@@ -493,9 +496,10 @@ def _widen_span(domain: Domain, entry: ColumnEntry) -> Domain:
     return replace(domain, span=(low, high)) if is_inside else domain
 
 
-def _read_plain_table(table: Any, declared: Mapping[str, Column], null_values: tuple[str, ...]) -> pl.DataFrame:
-    is_path = isinstance(table, str | Path)
-    lazy = scan_source(Source(path=str(table) if is_path else None, missing=null_values), None if is_path else table)
+def _read_plain_table(
+    table: Any, declared: Mapping[str, Column], null_values: tuple[str, ...], job: Any
+) -> pl.DataFrame:
+    lazy = scan_source(*_resolve_source(resolve_plain_table(table, job, missing=null_values), null_values))
     lacking = [name for name in declared if name not in lazy.collect_schema().names()]
     if lacking:
         raise RequestError(f"The table lacks {pluralize(len(lacking), 'column')}: {quote_list(lacking)}.")

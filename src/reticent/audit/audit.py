@@ -36,15 +36,17 @@ from reticent.audit.source_comparison import SourceComparison, is_small_source, 
 from reticent.audit.streamed_comparison import compare_with_source
 from reticent.audit.subject import Subject, read_folder_subject, read_table_subject, translate_read_errors
 from reticent.audit.withholding import check_stated_withholding
+from reticent.data.broken_lines import BrokenLines, describe_set_aside
 from reticent.data.columns import Column, Role, parse_columns
 from reticent.data.odd_values import describe_variants
-from reticent.data.source import collect_frame, scan_source
+from reticent.data.source import collect_frame, list_broken_lines, scan_source
 from reticent.errors import BundleDamaged, JobError
 from reticent.ledger.exclusions import is_made_without_known_people
 from reticent.ledger.release_desk import find_withdrawal
 from reticent.ledger.source_options import (
     describe_source_options,
     find_person_columns,
+    resolve_plain_table,
     resolve_source,
     resolve_table,
 )
@@ -113,13 +115,16 @@ def audit(
                 "A digest is that of a release folder; this is a plain table.", attempt="leaving expect_digest out."
             )
         subject = _read_plain_table(release, job, roles, promises, missing)
+        table_lines = list_broken_lines(resolve_plain_table(_find_folder(release), job, missing=missing))
     else:
         _require_no_roles(roles)
         subject = read_folder_subject(_find_folder(release), expect_digest, promises)
+        table_lines = []
     rows = None
     reading_options = ""
+    source_lines: list[BrokenLines] = []
     if source is not None:
-        rows, reading_options = _read_source_rows(release, source, job, missing)
+        rows, reading_options, source_lines = _read_source_rows(release, source, job, missing)
     naming = () if rows is None else find_person_columns(release, None if job is None else job.columns)
     context = AuditContext(
         _read_population(release, population, job, missing),
@@ -133,6 +138,7 @@ def audit(
     if reading_options:
         note = f"The source was read as it was published: {reading_options}."
         result = replace(result, notes=(*result.notes, note))
+    result = _add_set_aside(result, table_lines, source_lines)
     if job is not None and not subject.foreign:
         result = replace(result, disagreements=find_disagreements(subject, job))
     if subject.manifest is None or subject.path is None:
@@ -168,7 +174,7 @@ def _read_plain_table(
     release: Any, job: Any, roles: Mapping[str, Any], promises: Iterable[Any], missing: Sequence[str]
 ) -> Subject:
     """Read a table of another tool: its promises are the caller's and the job's, its columns those with a role."""
-    table = _find_folder(release)
+    table = resolve_plain_table(_find_folder(release), job, missing=missing)
     declared = _resolve_declared_columns(job, roles)
     if job is None:
         return read_table_subject(table, declared, promises, missing=tuple(missing))
@@ -196,13 +202,29 @@ def _find_folder(release: Any) -> Any:
     return getattr(release, "folder", release)
 
 
-def _read_source_rows(release: Any, source: Any, job: Any, missing: Sequence[str]) -> tuple[SourceTable, str]:
-    """Read the source as `publish` read it, lazily where it is large, and describe its reading options."""
+def _add_set_aside(result: Audit, table_lines: list[BrokenLines], source_lines: list[BrokenLines]) -> Audit:
+    """Add how many broken lines of a plain table and of the source were set aside, and what that leaves open."""
+    sentences = [
+        *describe_set_aside(table_lines, "whoever stands there was not judged"),
+        *describe_set_aside(source_lines, "whoever stands there was not compared"),
+    ]
+    return replace(
+        result,
+        notes=(*result.notes, *sentences),
+        set_aside=sum(broken.count for broken in table_lines),
+        source_set_aside=sum(broken.count for broken in source_lines),
+    )
+
+
+def _read_source_rows(
+    release: Any, source: Any, job: Any, missing: Sequence[str]
+) -> tuple[SourceTable, str, list[BrokenLines]]:
+    """Read the source as `publish` read it, lazily where it is large; also return its reading options and broken lines."""
     declared_source, frame = resolve_source(release, source, job, missing=missing)
     is_small = _is_plain_table(release) or is_small_source(declared_source, frame)
     lazy = scan_source(declared_source, frame, by_pieces=not is_small)
     rows = collect_frame(lazy, "Reading the source") if is_small else lazy
-    return rows, describe_source_options(declared_source)
+    return rows, describe_source_options(declared_source), list_broken_lines(declared_source)
 
 
 def _read_population(release: Any, population: Any, job: Any, missing: Sequence[str]) -> Any:

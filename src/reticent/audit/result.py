@@ -20,7 +20,7 @@ from reticent.audit.kind import auditor_for
 from reticent.audit.provenance import Identity, PageCheck
 from reticent.audit.remainder import Remainder, describe_remainder
 from reticent.audit.risk import Risk
-from reticent.errors import BundleDamaged, InternalError
+from reticent.errors import BundleDamaged, InternalError, pluralize
 from reticent.format.manifest import ComponentEntry
 from reticent.ledger.withdrawals import Withdrawal
 
@@ -104,6 +104,8 @@ class Audit:
     about: Mapping[str, Any] = field(default_factory=dict)  # what the publisher says of the release
     withheld_before: Mapping[str, int] = field(default_factory=dict)  # of the withheld, before planning, by reason
     withdrawal: Withdrawal | None = None  # of a release folder: the latest, by the ledger of whoever audits
+    set_aside: int = 0  # broken lines of a plain table, which were not judged
+    source_set_aside: int = 0  # broken lines of the source, which were not compared
 
     @property
     def kept(self) -> bool | None:
@@ -115,6 +117,8 @@ class Audit:
         if self.source is not None:
             is_undecided = self.source.passed and self.source.is_open
             outcomes.append(None if is_undecided else self.source.passed)
+        if self.set_aside:
+            outcomes.append(None)
         if self.disagreements or (self.identity is not None and self.identity.same is False):
             outcomes.append(False)
         if False in outcomes:
@@ -148,6 +152,8 @@ class Audit:
         ]
         if self.source is not None and self.source.passed and self.source.is_open:
             sentences.append("Whether the release is that of its source could not be decided.")
+        if self.set_aside:
+            sentences.append(f"{pluralize(self.set_aside, 'broken line')} of the table could not be judged.")
         if not self.promises:
             sentences.append("No promise was stated.")
         return tuple(sentences)
@@ -186,6 +192,7 @@ class Audit:
             document["about"] = dict(self.about)
         if self.withheld_before:
             document["withheld_before"] = dict(self.withheld_before)
+        document |= self._count_set_aside()
         if self.risk is not None:
             document["risk"] = self.risk.to_dict()
         if self.by_column:
@@ -205,6 +212,10 @@ class Audit:
         if self.notes:
             document["notes"] = list(self.notes)
         return document
+
+    def _count_set_aside(self) -> dict[str, int]:
+        counts = {"set_aside": self.set_aside, "source_set_aside": self.source_set_aside}
+        return {name: count for name, count in counts.items() if count}
 
     def _repr_html_(self) -> str:
         return html_repr.render_audit(self)

@@ -82,6 +82,8 @@ VALUES_FIELD = Field(
     attempt='domain = [0, 49], or domain = ["none", "mild", "severe"].',
 )
 
+_RATES_EXAMPLE = 'rates = { "$" = 1, "€" = 1.08, "£" = "missing" } with format = "1,234.5".'
+
 COLUMN_FIELDS: Mapping[str, Field] = {
     "role": Field(
         "choice",
@@ -202,14 +204,19 @@ COLUMN_FIELDS: Mapping[str, Field] = {
             "either",
             alternatives=(
                 Field("float", least=0, above=True, most=10**12),
-                Field("choice", choices=(MISSING_RATE,), refusal='A rate is a number above 0, or "missing".'),
+                Field(
+                    "choice",
+                    choices=(MISSING_RATE,),
+                    refusal='A rate is a number above 0, or "missing".',
+                    attempt=_RATES_EXAMPLE,
+                ),
             ),
             refusal='A rate is a number above 0, or "missing".',
-            attempt='rates = { "$" = 1, "€" = 1.08, "£" = "missing" } with format = "1,234.5".',
+            attempt=_RATES_EXAMPLE,
         ),
         roles=(QUASI, SENSITIVE, INSENSITIVE),
         refusal='rates is a table of currency signs, each with a number or "missing".',
-        attempt='rates = { "$" = 1, "€" = 1.08, "£" = "missing" } with format = "1,234.5".',
+        attempt=_RATES_EXAMPLE,
     ),
     "map": Field(
         "table",

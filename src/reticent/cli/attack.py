@@ -113,10 +113,12 @@ def attack(
     """
     from reticent.attacks import attack as run_attack
     from reticent.cli.options import parse_hierarchy_files, split_names
-    from reticent.cli.output import say_json, show_progress
+    from reticent.cli.output import say, say_json, show_progress
+    from reticent.data.broken_lines import describe_set_aside
+    from reticent.data.source import list_broken_lines
     from reticent.errors import RequestError
     from reticent.job.job import Job
-    from reticent.ledger.source_options import resolve_source
+    from reticent.ledger.source_options import resolve_plain_table, resolve_source
 
     if not release.exists():
         raise RequestError(
@@ -145,7 +147,14 @@ def attack(
             skipped: dict[str, list[str]] = {}
         else:
             results, skipped = _run_all_attacks(release, targets, null_values, roles, options, budget, progress)
-    outcomes = [_add_promise_verdict(release, result.to_dict()) for result in results]
+    broken_table = list_broken_lines(resolve_plain_table(release, declared_job)) if release.is_file() else []
+    broken_source = list_broken_lines(targets)
+    counts = {
+        "set_aside": sum(broken.count for broken in broken_table),
+        "source_set_aside": sum(broken.count for broken in broken_source),
+    }
+    set_aside = {name: count for name, count in counts.items() if count}
+    outcomes = [_add_promise_verdict(release, result.to_dict()) | set_aside for result in results]
     reasons = list_skipped_attacks(skipped)
     if not outcomes:
         raise RequestError(
@@ -157,6 +166,12 @@ def attack(
         _print_outcomes(outcomes, reasons, options.get("corruption", {}).get("rho1") or DEFAULT_RHO1)
         if name:
             _print_meaning(name)
+        sentences = [
+            *describe_set_aside(broken_table, "whoever stands there was not read"),
+            *describe_set_aside(broken_source, "whoever stands there was not attacked"),
+        ]
+        if sentences:
+            say("", *sentences)
     return 0
 
 

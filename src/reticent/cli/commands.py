@@ -14,6 +14,7 @@ import typer
 from typer.core import TyperCommand
 
 from reticent.cli.completion import add_completions
+from reticent.cli.failures import EXAMPLE_PREFIX
 from reticent.cli.progress import note_release
 from reticent.cli.startup import describe_version
 from reticent.errors import RequestError
@@ -73,7 +74,7 @@ def build_parser(words: Sequence[str] = ()) -> Any:
     for name in (named,) if named in COMMANDS else COMMANDS:
         module = import_module(f"reticent.cli.{name}")
         command = module.make_command() if hasattr(module, "make_command") else getattr(module, name)
-        app.command(name, cls=PathOnlyCommand, epilog=f"Example:  {module.EXAMPLE}")(command)
+        app.command(name, cls=PathOnlyCommand, epilog=f"{EXAMPLE_PREFIX}{module.EXAMPLE}")(command)
     parser = _simplify_help(typer.main.get_command(app))
     if not words:  # a shell asks for completions without a word; every other run names its command
         add_completions(parser)

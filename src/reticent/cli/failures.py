@@ -33,6 +33,7 @@ PATH_ERRNOS = {
     errno.ENXIO,
     errno.ENODEV,
 }
+EXAMPLE_PREFIX = "Example:  "  # of a command's last line of help
 OUTPUT_OPTION = "output"
 OUTPUT_SYNONYMS = ("--to", "--out", "--into", "--dest", "--target", "--folder", "--save")
 """The option that says where something is written, and what other programs call it."""
@@ -140,11 +141,18 @@ def _print_failure(error: BaseException, ours: ReticentError, values: list[str],
 
 
 def _explain_usage_error(error: Any) -> UsageError:
-    """Explain an error of the parser; for an option that a command does not have, suggest one of its own."""
+    """Explain an error of the parser.
+
+    For an option that a command does not have, suggest one of its own; for one that is missing, the command's example.
+    """
     from difflib import get_close_matches
 
     unknown = getattr(error, "option_name", None)
     context = getattr(error, "ctx", None)
+    is_missing = type(error).__name__ == "MissingParameter"
+    if is_missing and context is not None and context.command.epilog:
+        example = context.command.epilog.removeprefix(EXAMPLE_PREFIX)
+        return UsageError(error.format_message(), attempt=f"`{example}`; --help tells of each option.")
     if not unknown or context is None:
         return UsageError(error.format_message(), attempt=_advise_command(error.format_message()))
     names = [option[2:] for parameter in context.command.params for option in parameter.opts if option.startswith("--")]

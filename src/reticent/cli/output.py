@@ -25,6 +25,9 @@ VERDICT_SENTENCES = {
     "differs": "No promise is broken, but the release is NOT what its source or job says.",
 }
 UNDECIDED_SOURCE_SENTENCE = "Every promise is kept, but whether the release is that of its source could not be decided."
+SET_ASIDE_SENTENCE = (
+    "Every promise is kept by the lines that can be read; what stands in the broken ones was not judged."
+)
 REREAD_HINT = "A source that is read otherwise than at publication differs too: give --job, or --missing, --delimiter, --encoding."
 UNKNOWN_TEXT = "not known (see the notes)"
 KEPT_WORDS = {True: "yes", False: "NO", None: "not shown"}
@@ -84,7 +87,7 @@ def format_headline(report: Mapping[str, Any], lost_promises: str | None = None)
         and report["promises"]
         and all(promise["kept"] for promise in report["promises"])
     ):
-        verdict = UNDECIDED_SOURCE_SENTENCE
+        verdict = SET_ASIDE_SENTENCE if report.get("set_aside") else UNDECIDED_SOURCE_SENTENCE
     if lost_promises is None:
         return verdict
     return f"Alone, {verdict[0].lower() if verdict[1:2].islower() else verdict[0]}{verdict[1:-1]}; {lost_promises}."

@@ -40,6 +40,7 @@ from reticent.data import source as sources
 from reticent.data.cells import Cells
 from reticent.data.columns import has_types
 from reticent.data.domain import TreeDomain
+from reticent.data.hierarchy_builders import BuiltHierarchy
 from reticent.data.label_grammar import ANY_LABEL
 from reticent.errors import ColumnError, RequestError, suggest
 from reticent.evaluation import BudgetClock, Candidate
@@ -314,7 +315,7 @@ def _measure_table(name: str, table: Any, job: Job, setting: ComparisonSetting) 
     setting.progress(f"{name}: measuring")
     rows, cells, _ = setting.encode_rows(job)
     sight = locate_plain_labels(table, cells, job)
-    report = audit(table, job=job, hierarchy=_list_flat_hierarchies(cells)).to_dict()
+    report = audit(table, job=job, hierarchy=_list_hierarchies(cells)).to_dict()
     row: dict[str, Any] = {
         "name": name,
         "role": TABLE_ROLE,
@@ -335,10 +336,15 @@ def _measure_table(name: str, table: Any, job: Job, setting: ComparisonSetting) 
     return row
 
 
-def _list_flat_hierarchies(cells: Cells) -> dict[str, list[list[str]]]:
-    """List the values of quasi-identifiers without a hierarchy: labels of another tool that are values lose nothing."""
+def _list_hierarchies(cells: Cells) -> dict[str, list[list[str]]]:
+    """List the hierarchies that the source's rows give: trees that the job builds of them, and bare lists of values.
+
+    Labels of another tool that are values lose nothing.
+    """
+    trees = [domain for domain in cells.quasi if isinstance(domain, TreeDomain) and domain.kind == "categorical"]
+    built = [domain for domain in trees if isinstance(domain.hierarchy, BuiltHierarchy)]
     flat = [domain for domain in cells.quasi if isinstance(domain, TreeDomain) and domain.hierarchy.height == 1]
-    return {
+    return {domain.name: domain.hierarchy.rows() for domain in built} | {
         domain.name: [[text, ANY_LABEL] for text in domain.texts]
         for domain in flat
         if domain.texts and ANY_LABEL not in domain.texts

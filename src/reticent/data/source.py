@@ -186,9 +186,9 @@ def list_dialects(files: FileSet, source: Source) -> list[csv.CsvDialect]:
     ]
 
 
-def list_broken_lines(source: Source | None) -> list[BrokenLines]:
-    """Return the broken lines of each file of a source that sets some aside; empty for all other sources."""
-    if source is None or source.broken != "set-aside" or source.path is None or source.url is not None:
+def list_broken_lines(source: Any) -> list[BrokenLines]:
+    """Return the broken lines of each file of a source that sets some aside; empty for other sources, None and frames."""
+    if not isinstance(source, Source) or source.broken != "set-aside" or source.path is None or source.url is not None:
         return []
     files = resolve_files(source.path)
     if files.suffix not in CSV_SUFFIXES:

@@ -18,10 +18,10 @@ import numpy as np
 import polars as pl
 
 from reticent.data.cells import Cells, find_distinct_rows
-from reticent.data.domain import Domain, TreeDomain
+from reticent.data.domain import Domain
 from reticent.errors import BundleDamaged, RequestError, pluralize
 from reticent.format.manifest import ColumnEntry
-from reticent.labels.cover import LabelCover, join_boxes, make_cover, place_values
+from reticent.labels.cover import LabelCover, join_boxes, make_cover, place_values, rebuild_hierarchy
 from reticent.labels.range_ends import RangeEnds, find_range_ends
 
 PAIRS_PER_BLOCK = 100_000  # pairs whose values are held together
@@ -306,31 +306,38 @@ def find_covers(
     others: bool = False,
 ) -> tuple[LabelCover, ...]:
     """Find the codes of the cells that the distinct labels of each quasi-identifier cover."""
-    full_entries = _restore_hierarchies(entries, cells.quasi)
-    columns = zip(full_entries, cells.quasi, labels, strict=True)
+    columns = zip(restore_hierarchies(entries, cells), cells.quasi, labels, strict=True)
     return tuple(_find_cover(*column, foreign, others) for column in columns)
 
 
-def restore_hierarchy(entry: ColumnEntry, domain: Domain) -> ColumnEntry:
-    """Return a column with the whole of a hierarchy that was built from data, as it was built over all rows of the domain.
+def restore_hierarchy(entry: ColumnEntry, domain: Domain, rows: np.ndarray) -> ColumnEntry:
+    """Return a column with the whole of a hierarchy that was built from data; `rows` are those of each code.
 
     A manifest holds only as much of it as is published, and the values alone do not tell it: a balanced tree depends on
     how many rows have each value.
     """
-    if entry.built is None or not isinstance(domain, TreeDomain):
+    occurring = np.flatnonzero(rows[: len(domain.texts)])
+    if entry.built is None or not len(occurring):
         return entry
-    return entry.with_changes(hierarchy=domain.hierarchy.rows(), built=None)
+    texts = pl.Series(domain.name, [domain.texts[code] for code in occurring], dtype=pl.String)
+    return rebuild_hierarchy(entry, texts, rows[occurring].tolist())
 
 
-def _restore_hierarchies(entries: Sequence[ColumnEntry], domains: Sequence[Domain]) -> list[ColumnEntry]:
-    return [restore_hierarchy(entry, domain) for entry, domain in zip(entries, domains, strict=True)]
+def restore_hierarchies(entries: Sequence[ColumnEntry], cells: Cells) -> tuple[ColumnEntry, ...]:
+    """Return the quasi-identifiers with the hierarchies that were built from these cells."""
+    return tuple(
+        restore_hierarchy(
+            entry, domain, np.bincount(codes, weights=cells.counts, minlength=domain.size).astype(np.int64)
+        )
+        for entry, domain, codes in zip(entries, cells.quasi, cells.codes.T, strict=True)
+    )
 
 
 def list_range_ends(
     entries: Sequence[ColumnEntry], cells: Cells, labels: Sequence[list[str | None]], foreign: bool = False
 ) -> tuple[RangeEnds | None, ...]:
     """List the codes of the cells at the ends of the distinct labels of each quasi-identifier."""
-    columns = zip(_restore_hierarchies(entries, cells.quasi), cells.quasi, labels, strict=True)
+    columns = zip(restore_hierarchies(entries, cells), cells.quasi, labels, strict=True)
     return tuple(
         find_range_ends(entry, column_labels, _list_texts(domain), foreign=foreign)
         for entry, domain, column_labels in columns

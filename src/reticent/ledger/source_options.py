@@ -98,6 +98,24 @@ def resolve_table(
     return replace(base, **{"url": None, "table": None, "query": None, **options, "path": str(given)}), None
 
 
+def resolve_plain_table(table: Any, job: Any = None, *, missing: Sequence[str] = ()) -> Any:
+    """Return how to read a file that another tool made: as a job says of missing texts, empty fields and broken lines.
+
+    What separates its fields need not be what separates those of the job's source. Frames and a `Source` are returned
+    as they are.
+    """
+    if not isinstance(table, str | Path):
+        return table
+    if job is None:
+        return Source(path=str(table), missing=tuple(missing))
+    return Source(
+        path=str(table),
+        missing=tuple(missing) or job.source.missing,
+        empty=job.source.empty,
+        broken=job.source.broken,
+    )
+
+
 def describe_source_options(source: Source) -> str:
     """List the non-default reading options of a source; empty if there are none."""
     texts = [
