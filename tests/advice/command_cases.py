@@ -145,6 +145,15 @@ def use_unknown_option(desk: Desk) -> Steps:
     yield desk.command("publish", "--help")
 
 
+@follows("cli/failures.py", "`…`; --help tells of each option.")
+def leave_option_out(desk: Desk) -> Steps:
+    write_files(desk)
+    rt.publish(rt.Job.read("job.toml"), to="patients-release", seed=1)
+    yield desk.command("withdraw", "patients-release")
+    yield desk.command("withdraw", "patients-release", "--reason", "wrong column")
+    yield desk.command("withdraw", "--help")
+
+
 @follows("cli/failures.py", "{_advise_command(error.format_message())}")
 def use_unknown_command(desk: Desk) -> Steps:
     yield desk.command("wishes")

@@ -11,6 +11,7 @@ from reticent import validation
 from reticent.catalogue import JOB_TABLES
 from reticent.catalogue.fields import Field
 from reticent.data.hierarchy import Hierarchy
+from reticent.errors import JobError, RequestError
 from reticent.job.parse import parse_job
 from reticent.validation import accept_parameter
 from tests.advice.coverage import Trial
@@ -243,3 +244,20 @@ def say_table(**texts: Any) -> None:
 @pytest.mark.parametrize("trial", TRIALS, ids=str)
 def test_advice_about_arguments_is_accepted(trial):
     trial.run()
+
+
+@pytest.mark.parametrize("word", ["folder", "output", "target"])
+def test_a_word_for_where_a_release_goes_is_told_to(word, tmp_path):
+    with pytest.raises(RequestError) as refused:
+        rt.publish(make_job(), frame=make_people(), seed=1, **{word: tmp_path / "release"})
+    assert refused.value.attempt.startswith("'to' instead;")
+    assert rt.publish(make_job(), frame=make_people(), seed=1, to=tmp_path / "release").rows
+
+
+@pytest.mark.parametrize("rate", ["mising", "1.2", 0, -1])
+def test_a_wrong_rate_is_told_what_rates_look_like(rate):
+    with pytest.raises(JobError) as refused:
+        rt.quasi(format="1,234.5", rates={"$": 1, "€": rate})
+    example = 'rates = { "$" = 1, "€" = 1.08, "£" = "missing" } with format = "1,234.5".'
+    assert refused.value.attempt == example
+    assert rt.quasi(format="1,234.5", rates={"$": 1, "€": 1.08, "£": "missing"})

@@ -113,7 +113,7 @@ BROKEN_JOB = """
 [source]
 path = "people.csv"
 broken = "set-aside"
-missing = ["?"]
+missing = ["?", "NA"]
 empty = "value"
 [columns]
 age = { role = "quasi-identifying", type = "numeric" }
@@ -126,7 +126,7 @@ k = 2
 
 @pytest.fixture
 def broken_table(place):
-    rows = "".join(f"{20 + row // 5},{('flu', 'cold', '?', '')[row % 4]}\n" for row in range(40))
+    rows = "".join(f"{20 + row // 5},{('flu', 'cold', '?', 'NA', '')[row % 5]}\n" for row in range(40))
     (place / "people.csv").write_text("age,illness\n" + rows + "31\n32,flu,more\n", encoding="utf-8")
     (place / "job.toml").write_text(BROKEN_JOB, encoding="utf-8")
     return place
@@ -150,4 +150,4 @@ def test_broken_lines_of_a_plain_table_are_set_aside_as_the_job_says_and_counted
 
 def test_empty_fields_and_missing_texts_of_a_plain_table_are_read_as_the_job_says(run, broken_table):
     ran = run("audit", "people.csv", "--job", "job.toml", "--json")
-    assert json.loads(ran.out)["achieved"]["distinct"] == 3  # flu or cold or missing, and the empty text
+    assert json.loads(ran.out)["achieved"]["distinct-l-diversity"] == 4  # flu, cold, missing and the empty text

@@ -35,7 +35,18 @@ k = 3
 [release]
 loss_at_most = 0.9
 """
+ANALYSES = """
+[[analysis]]
+table = ["town", "illness"]
+[[analysis]]
+mean = "age"
+by = ["illness"]
+[[analysis]]
+regression = "age"
+on = ["town"]
+"""
 NAMES_OF_THE_DATA = {"person", "age", "town", "illness"}
+NAMES_OF_THE_CATALOGUE = {"skewness", "mondrian", "cuts", "fallback", "thorough"}
 KEYED_BY_NAME = {
     "achieved",
     "achieved_by_column",
@@ -45,6 +56,11 @@ KEYED_BY_NAME = {
     "asked",
     "counts",
     "hierarchy",
+    "parameters",
+    "privacy",
+    "loss",
+    "marginals",
+    "attacks_left_out",
 }
 """Fields whose keys are names of columns, measures or parameters, which other pages list."""
 
@@ -53,6 +69,7 @@ KEYED_BY_NAME = {
 def desk(place):
     (place / "people.csv").write_text(CSV + "p999,30\n", encoding="utf-8")
     (place / "job.toml").write_text(JOB, encoding="utf-8")
+    (place / "analyses.toml").write_text(ANALYSES, encoding="utf-8")
     (place / "person.txt").write_text("p3\n", encoding="utf-8")
     return place
 
@@ -70,6 +87,11 @@ def test_every_field_of_json_is_in_the_page(run, desk):
         "attack release --source people.csv --as inference",
         "export release copy",
         "export release sqlite:///warehouse.db --table people --append",
+        "query release --analyses analyses.toml --source people.csv",
+        "audit people.csv --job job.toml --source people.csv",
+        "attack people.csv --job job.toml --source people.csv --as skewness",
+        "compare job.toml --attacks skewness --no-classification",
+        "advise job.toml --for counts --methods mondrian --runs 1",
         "report release --committee --source people.csv",
         "releases",
         "releases --person person.txt",
@@ -92,7 +114,7 @@ def list_fields(document: object) -> Iterator[str]:
             yield from list_fields(entry)
     if isinstance(document, dict):
         for name, value in document.items():
-            if name not in NAMES_OF_THE_DATA:
+            if name not in NAMES_OF_THE_DATA | NAMES_OF_THE_CATALOGUE:
                 yield name
             if name not in KEYED_BY_NAME:
                 yield from list_fields(value)

@@ -21,7 +21,7 @@ import numpy as np
 import polars as pl
 
 from reticent.data.cells import Cells
-from reticent.data.domain import Domain, RangeDomain
+from reticent.data.domain import BandDomain, Domain, RangeDomain
 from reticent.data.parsing import parse_dtype, parse_texts
 from reticent.estimate.condition import IS_NULL, Atom, CompoundCondition, Condition
 from reticent.estimate.question import Question
@@ -78,7 +78,7 @@ def measure_average_errors(ask: Answerer, cells: Cells, seed: int) -> dict[str, 
     if axis is None:
         return None
     domain = [*cells.quasi, cells.sensitive[0]][axis]
-    assert isinstance(domain, RangeDomain)
+    assert isinstance(domain, RangeDomain | BandDomain)
     places = np.asarray(domain.positions, float)[: len(domain.texts)]
     queries = int(np.clip(MAX_COUNTS_FOR_AVERAGES // len(places), *AVERAGE_QUERIES_RANGE))
     workload = Workload.draw(
@@ -92,7 +92,7 @@ def measure_average_errors(ask: Answerer, cells: Cells, seed: int) -> dict[str, 
     truth = _count_by_value(workload, axis, cells)[:, : len(places)].astype(float)
     estimate = ask(by_value).reshape(queries, len(places))
     is_selected = truth.sum(axis=1) > 0
-    span = float(places[-1] - places[0])
+    span = float(places.max() - places.min())
     errors = (
         np.abs(_compute_means(estimate[is_selected], places, span) - _compute_means(truth[is_selected], places, span))
         / span
@@ -189,8 +189,8 @@ def _compute_means(counts: np.ndarray, places: np.ndarray, span: float) -> np.nd
     """
     total = counts.sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        mean = np.clip(counts @ places / total, places[0], places[-1])
-    return np.where(total > 0, mean, places[0] - span)
+        mean = np.clip(counts @ places / total, places.min(), places.max())
+    return np.where(total > 0, mean, places.min() - span)
 
 
 def _aggregate_or_none(of: Any, errors: np.ndarray) -> float | None:
