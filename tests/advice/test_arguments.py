@@ -251,7 +251,7 @@ def test_a_word_for_where_a_release_goes_is_told_to(word, tmp_path):
     with pytest.raises(RequestError) as refused:
         rt.publish(make_job(), frame=make_people(), seed=1, **{word: tmp_path / "release"})
     assert refused.value.attempt.startswith("'to' instead;")
-    assert rt.publish(make_job(), frame=make_people(), seed=1, to=tmp_path / "release").rows
+    assert rt.publish(make_job(), frame=make_people(), seed=1, to=tmp_path / "release").folder.is_dir()
 
 
 @pytest.mark.parametrize("rate", ["mising", "1.2", 0, -1])

@@ -139,15 +139,23 @@ def test_broken_lines_of_a_plain_table_are_set_aside_as_the_job_says_and_counted
     assert findings["rows"] == 40 and findings["set_aside"] == 2
     assert findings["promises"][0]["kept"] is True
     assert findings["kept"] is None  # nobody looked at what stands in broken lines
-    ran = run("audit", "people.csv", "--job", "job.toml", "--source", "people.csv")
-    assert "2 broken lines of 42 in people.csv were set aside" in ran.out
+    ran = run("audit", "people.csv", "--job", "job.toml")
     assert "what stands in the broken ones was not judged" in ran.out
+    assert "2 broken lines of 42 in people.csv were set aside" in ran.out
+    ran = run("audit", "people.csv", "--job", "job.toml", "--source", "people.csv", "--json")
+    assert json.loads(ran.out)["source_set_aside"] == 2
     assert "whoever stands there was not compared" in ran.out
     strict = run("audit", "people.csv", "--job", "job.toml", "--strict", "--json")
     assert strict.code == 7
     assert "2 broken lines of the table could not be judged." in json.loads(strict.out)["not_shown"]
 
 
-def test_empty_fields_and_missing_texts_of_a_plain_table_are_read_as_the_job_says(run, broken_table):
-    ran = run("audit", "people.csv", "--job", "job.toml", "--json")
-    assert json.loads(ran.out)["achieved"]["distinct-l-diversity"] == 4  # flu, cold, missing and the empty text
+@pytest.mark.parametrize(("changed", "into"), [('empty = "value"', 'empty = "missing"'), ('"?", "NA"', "")])
+def test_empty_fields_and_missing_texts_of_a_plain_table_are_read_as_the_job_says(run, broken_table, changed, into):
+    def count_values() -> int:
+        findings = json.loads(run("audit", "people.csv", "--job", "job.toml", "--json").out)
+        return int(findings["achieved"]["distinct-l-diversity"])
+
+    values = count_values()
+    (broken_table / "job.toml").write_text(BROKEN_JOB.replace(changed, into), encoding="utf-8")
+    assert count_values() != values

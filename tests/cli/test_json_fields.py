@@ -88,7 +88,7 @@ def test_every_field_of_json_is_in_the_page(run, desk):
         "export release copy",
         "export release sqlite:///warehouse.db --table people --append",
         "query release --analyses analyses.toml --source people.csv",
-        "audit people.csv --job job.toml --source people.csv",
+        "audit people.csv --job job.toml",
         "attack people.csv --job job.toml --source people.csv --as skewness",
         "compare job.toml --attacks skewness --no-classification",
         "advise job.toml --for counts --methods mondrian --runs 1",

@@ -63,7 +63,9 @@ def make_job(name: str, columns: dict[str, rt.Column] = BALANCED_ALONE) -> rt.Jo
 
 @pytest.mark.parametrize("name", METHODS)
 def test_a_plan_under_a_balanced_hierarchy_is_compared(name, people):
-    compared = rt.compare(make_job(name), frame=people, attacks=ATTACKS.get(name, ["naive-bayes"]), classification=LEARNS.get(name, False))
+    compared = rt.compare(
+        make_job(name), frame=people, attacks=ATTACKS.get(name, ["naive-bayes"]), classification=LEARNS.get(name, False)
+    )
     candidates = [row for row in compared.rows if row["role"] == "candidate"]
     assert [row["why"] for row in candidates if not row["reached"]] == []
     assert [row["attacks_left_out"] for row in candidates if row.get("attacks_left_out")] == []
