@@ -28,6 +28,7 @@ METHODS = {
     "mosaic": (rt.Mosaic(), rt.KAnonymity(20)),
     "mondrian": (rt.Mondrian(), rt.KAnonymity(20)),
     "mondrian-sets": (rt.Mondrian(labels="sets"), rt.KAnonymity(20)),
+    "mondrian-bt": (rt.Mondrian(), rt.BTPrivacy(0.3, 0.6)),
     "burel": (rt.Burel(), rt.BetaLikeness(2)),
     "sabre": (rt.Sabre(), rt.TCloseness("0.3")),
     "anatomy": (rt.Anatomy(), rt.ProbabilisticLDiversity(2)),
