@@ -21,7 +21,7 @@ GROUPS  := --group test --group lint --group browser --group docs
 NEWPIP  := 'pip>=25.1'
 
 .NOTPARALLEL:
-.PHONY: help venv install build demo test test-cluster faults hostile queries browser lint format bench docs docs-look studies install-check dist dist-check lowest pylock lock clean
+.PHONY: help venv install build demo test test-cluster faults hostile queries browser lint format bench docs docs-look pictures studies install-check dist dist-check lowest pylock lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
@@ -75,6 +75,12 @@ docs: $(VENV)/.docs ## build the documentation as a searchable site, build/site/
 docs-look: docs $(VENV)/.test $(VENV)/.kernels ## take pictures of the site and of the notebook in a real browser (chromium), in build/screenshots
 	@PYTHONPATH=. $(BIN)/python -m docs.site.notebook build/site/notebook.html
 	@PYTHONPATH=. $(BIN)/python -m docs.site.look build/site build/screenshots
+
+pictures: $(VENV)/.test $(VENV)/.kernels ## make the pictures of README and docs anew from the demo, in docs/pictures (chromium)
+	@command -v chromium > /dev/null || apt-get install --yes --no-install-recommends chromium
+	@$(PIP) playwright
+	@PYTHONPATH=. $(BIN)/python -m docs.site.six_rows
+	@PYTHONPATH=. $(BIN)/python -m docs.site.screens
 
 studies: $(VENV)/.test $(VENV)/.kernels ## run every study anew, hours in all (ARGS='beta_likeness 5' for a figure of one, ARGS=--redraw for the charts alone)
 	@$(BIN)/python -m studies.all $(ARGS)

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 MARK = "<!-- the public names, each from its docstring -->"
+PICTURE = re.compile(
+    r'<picture><source media="\(prefers-color-scheme: dark\)" srcset="(?P<dark>[^"]+)">'
+    r'<img src="(?P<light>[^"]+)"(?: width="(?P<width>[^"]+)")? alt="(?P<alt>[^"]+)"></picture>'
+)
 LINK = re.compile(r"(?<!!)\[([^\]]+)\]\(((?!https?:|#|mailto:)[^)#\s]+)(#[^)]*)?\)")
 ORDER = {
     "Start": ("installing", "how-it-works", "promises", "glossary", "coming-from"),
@@ -39,6 +44,7 @@ TITLES = {"models": "Promises", "methods": "Methods", "data": "Columns, sources 
 
 def setup(app: Any) -> dict[str, Any]:
     app.connect("source-read", read)
+    app.connect("build-finished", copy_pictures)
     app.connect("autodoc-process-docstring", docstring)
     return {"parallel_read_safe": True}
 
@@ -47,7 +53,27 @@ def read(app: Any, name: str, source: list[str]) -> None:
     """A page as the site shows it."""
     text = source[0].replace(MARK, api()) if name == "api" else source[0]
     text = LINK.sub(lambda found: inside(found, name), text)
+    text = PICTURE.sub(in_both_schemes, text)
     source[0] = text + contents() if name == "index" else text
+
+
+def in_both_schemes(picture: re.Match[str]) -> str:
+    """A picture in light and in dark as the theme's switch shows them, which a browser's own choice knows nothing of."""
+    images = "".join(
+        f'<img class="only-{scheme}" src="{picture[scheme]}" alt="{picture["alt"]}">' for scheme in ("light", "dark")
+    )
+    return f'<span class="picture" style="width: {picture["width"] or "100%"}">{images}</span>'
+
+
+def copy_pictures(app: Any, failure: Exception | None) -> None:
+    """Copy what Sphinx does not know of, because it stands in HTML, to where pages look for it."""
+    if failure is None and app.builder.format == "html":
+        shutil.copytree(
+            DOCS / "pictures",
+            Path(app.outdir) / "pictures",
+            ignore=lambda folder, names: [name for name in names if not name.endswith(".webp")],
+            dirs_exist_ok=True,
+        )
 
 
 def docstring(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:

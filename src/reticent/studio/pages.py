@@ -25,6 +25,7 @@ STATIC_FILES = {
     "studio.css": (FOLDER / "static" / "studio.css", "text/css"),
     "style.css": (Path(str(files("reticent.drawing"))) / "style.css", "text/css"),
 }
+_PICTURE = re.compile(r"<p>\n(?:<picture>.*</picture>\n)+</p>\n")
 _DOCS_NAME = re.compile(r"[a-z0-9-]+(/[a-z0-9-]+)?")
 
 
@@ -108,7 +109,7 @@ def read_docs_page(name: str) -> tuple[str, Markup] | None:
     folder = find_docs_folder()
     if folder is None or _DOCS_NAME.fullmatch(name) is None or not (folder / f"{name}.md").is_file():
         return None
-    text = (folder / f"{name}.md").read_text(encoding="utf-8")
+    text = _PICTURE.sub("", (folder / f"{name}.md").read_text(encoding="utf-8"))
     title = next((line.removeprefix("# ") for line in text.splitlines() if line.startswith("# ")), name)
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
     return title, Markup(_point_links_here(markdown.render(text)))
