@@ -18,6 +18,7 @@ from pathlib import Path
 
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
+from setuptools.command.build_py import build_py
 
 # No fast-math and no contraction to fused multiply-add: a guarantee may not be re-associated.
 EXACT = ["-g0", "-ffp-contract=off", "-fno-fast-math"]
@@ -40,6 +41,9 @@ STABLE_ABI = {"define_macros": [("Py_LIMITED_API", "0x030B0000")], "py_limited_a
 REQUIRED = os.environ.get("KERNELS") == "required"
 
 
+# The pages that the studio serves; in a clone it reads them where they are.
+PAGES = Path("docs")
+PAGES_IN_PACKAGE = Path("reticent/studio/docs")
 FASTEST = ("mondrian_loss", "mondrian_sides")  # a plan by loss cuts took 2.42 CPU s with -O2, 1.67 with -O3
 
 
@@ -121,6 +125,26 @@ class Kernels(build_ext):
             inline_ours(Path(done.sources[0]))
 
 
+class PackageWithPages(build_py):
+    """Copy the package, and the documentation's pages into it: help links of an installed studio lead to them."""
+
+    def run(self) -> None:
+        super().run()
+        if not self.editable_mode:
+            for page, copy in self.list_pages():
+                self.mkpath(str(copy.parent))
+                self.copy_file(str(page), str(copy))
+
+    def get_outputs(self, include_bytecode: bool = True) -> list[str]:
+        pages = [] if self.editable_mode else [str(copy) for _, copy in self.list_pages()]
+        return [*super().get_outputs(include_bytecode), *pages]
+
+    def list_pages(self) -> list[tuple[Path, Path]]:
+        """List pages, and where each is copied to."""
+        pages = sorted([*PAGES.glob("*.md"), *PAGES.glob("*/*.md")])
+        return [(page, Path(self.build_lib) / PAGES_IN_PACKAGE / page.relative_to(PAGES)) for page in pages]
+
+
 def write_header(source: Path, header: Path) -> None:
     """Write the functions of a module as `cdef inline` functions: Cython inlines across modules only what a header has.
 
@@ -151,6 +175,6 @@ if sysconfig.get_config_var("Py_GIL_DISABLED"):
     sys.exit("reticent does not run on free-threaded Python: its kernels were written and tested with the global lock.")
 setup(
     ext_modules=[] if os.environ.get("KERNELS") == "none" else kernels(),
-    cmdclass={"build_ext": Kernels},
+    cmdclass={"build_ext": Kernels, "build_py": PackageWithPages},
     options={"bdist_wheel": {"py_limited_api": "cp311"}},
 )
