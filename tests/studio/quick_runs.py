@@ -7,9 +7,12 @@ import json
 import os
 from collections.abc import Callable, Sequence
 from contextlib import chdir, redirect_stderr, redirect_stdout
+from threading import Lock
 from typing import Any
 
 from reticent.studio.runs import Run, Runs
+
+_printing = Lock()  # of this process there is one standard output, and requests come in threads
 
 
 class EndedProcess:
@@ -41,7 +44,7 @@ class QuickRuns(Runs):
         from reticent.cli.main import main
 
         output = io.StringIO()
-        with chdir(self.folder), redirect_stdout(output), redirect_stderr(io.StringIO()):
+        with _printing, chdir(self.folder), redirect_stdout(output), redirect_stderr(io.StringIO()):
             code = main([*words, "--json"])
         return code, json.loads(output.getvalue() or "null")
 
