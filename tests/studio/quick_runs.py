@@ -34,6 +34,8 @@ class QuickRuns(Runs):
     answer: Callable[[Sequence[str]], tuple[int, Any]] | None = None
 
     def start(self, words: Sequence[str], key: str, *, program: Sequence[str] = ()) -> Run:
+        if program:  # a module of ours that is no command
+            return super().start(words, key, program=program)
         code, result = (self.answer or self._run_here)(words)
         run = Run(tuple(words), key, EndedProcess(), exit_code=code, result=result)  # type: ignore[arg-type]
         run.ended = run.began + 1
