@@ -65,7 +65,9 @@ def serve_studio(folder: Path) -> Iterator[ListeningStudio]:
 class Visit:
     """A steward's browser, which notes what pages say, ask for and are refused, and every click."""
 
-    def __init__(self, browser: Any, studio: ListeningStudio, width: int = WIDTHS["desk"], scheme: str = "light") -> None:
+    def __init__(
+        self, browser: Any, studio: ListeningStudio, width: int = WIDTHS["desk"], scheme: str = "light"
+    ) -> None:
         self.studio = studio
         self.width = width
         self.scheme = scheme
@@ -109,11 +111,19 @@ class Visit:
         self.page.locator(selector).first.click()
         self.clicks += 1
 
+    def press(self, selector: str, seconds: float = 400) -> None:
+        """Click, and wait until what the click began has ended and is shown."""
+        self.click(selector)
+        self.page.wait_for_timeout(400)  # for the page that follows, which shows what is running
+        self.settle(seconds)
+
     def take_picture(self, name: str) -> None:
         """Keep a picture of the page; without hiding the caret, which would need a style of the driver's own."""
         PICTURES.mkdir(parents=True, exist_ok=True)
         size = next(size for size, width in WIDTHS.items() if width == self.width)
         path = PICTURES / f"{name}-{size}-{self.scheme}.png"
+        for frame in self.page.frames[1:]:
+            frame.wait_for_load_state()
         self.page.screenshot(path=path, full_page=True, caret="initial")
 
     def list_faults(self) -> list[str]:

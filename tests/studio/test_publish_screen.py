@@ -297,6 +297,8 @@ def test_every_verdict_is_said_in_words(verdict, promises):
 
 def test_a_form_that_another_tab_made_old_changes_only_what_was_typed(steward, still):
     steward.press("publish", "save", title="From the other tab", keeps="40")
-    steward.press("publish", "save", publisher="Typed", **{"title": "", "shown title": "", "keeps": "", "shown keeps": ""})
+    steward.press(
+        "publish", "save", publisher="Typed", **{"title": "", "shown title": "", "keeps": "", "shown keeps": ""}
+    )
     assert steward.job["about"] == {"title": "From the other tab", "publisher": "Typed"}
     assert steward.job["release"]["loss_at_most"] == 0.6
