@@ -122,8 +122,7 @@ class Visit:
         PICTURES.mkdir(parents=True, exist_ok=True)
         size = next(size for size, width in WIDTHS.items() if width == self.width)
         path = PICTURES / f"{name}-{size}-{self.scheme}.png"
-        for frame in self.page.frames[1:]:
-            frame.wait_for_load_state()
+        self.page.wait_for_load_state("networkidle")  # frames that are shown
         self.page.screenshot(path=path, full_page=True, caret="initial")
 
     def list_faults(self) -> list[str]:

@@ -151,7 +151,7 @@ gender = { role = "quasi-identifying" }
 education = { role = "quasi-identifying" }
 salary_class = { role = "sensitive" }
 
-[[privacy]]
+[[promise]]
 model = "k-anonymity"
 k = 5 # our committee's rule
 
