@@ -140,6 +140,7 @@ class Visit:
         return self.page.evaluate(
             "() => document.documentElement.scrollWidth <= innerWidth ? [] : [...document.querySelectorAll('body *')]"
             ".filter(part => part.getBoundingClientRect().right > innerWidth + 1)"
+            ".filter(part => part.classList.contains('unseen') || !part.closest('.wide, pre'))"
             ".map(part => `${part.tagName} ${part.className} ${part.id}`).slice(0, 8)"
         )
 
