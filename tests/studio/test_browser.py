@@ -157,6 +157,9 @@ k = 5 # our committee's rule
 
 [method]
 name = "mondrian"
+
+[release]
+undeclared = "drop"
 """
 
 
