@@ -51,10 +51,10 @@ queries: $(VENV)/.test $(VENV)/.kernels ## ask 100,000 random questions of every
 test-cluster: $(VENV)/.test $(VENV)/.kernels ## kill an executor of Spark's local-cluster half-way (three Javas, more than a CPU minute)
 	@SPARK=all $(BIN)/python -m pytest tests/engines/test_spark_cluster.py $(ARGS)
 
-browser: $(VENV)/.test $(VENV)/.kernels ## try reports in a real browser, which is installed (Debian; pictures in build/screenshots)
+browser: $(VENV)/.test $(VENV)/.kernels ## try reports and the studio in a real browser, which is installed (Debian; pictures in build/screenshots)
 	@command -v chromium > /dev/null || apt-get install --yes --no-install-recommends chromium
-	@$(PIP) --no-build-isolation --editable . --group browser
-	@BROWSER=all $(BIN)/python -m pytest tests/report/test_browser.py $(ARGS)
+	@$(PIP) --no-build-isolation --editable '.[studio]' --group browser
+	@BROWSER=all $(BIN)/python -m pytest tests/report/test_browser.py tests/studio/test_browser.py $(ARGS)
 
 lint: $(VENV)/.lint ## check the code with ruff, and its types with mypy
 	@$(BIN)/ruff check .

@@ -6,32 +6,24 @@ Pictures for looking at go to build/screenshots, which is no part of the reposit
 from __future__ import annotations
 
 import os
-import shutil
 from pathlib import Path
 
 import pytest
 
 import reticent as rt
 from tests.support import contract_examples as contract
+from tests.support.real_browser import COLLISIONS, OPEN_FOLDS, examine_with_axe, open_browser
 from tests.support.repository import ROOT
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 WIDTHS = {"phone": 360, "desk": 1280}
 PAPER = 718  # A4 within margins of 10 mm, in pixels
 PICTURES = ROOT / "build" / "screenshots" / "report"
-RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
 
 
 @pytest.fixture(scope="module")
 def browser():
-    driver = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: make browser")
-    program = next((found for name in BROWSERS if (found := shutil.which(name))), None)
-    if program is None:
-        pytest.skip(f"no browser is on the path ({', '.join(BROWSERS)}): make browser")
-    with driver.sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+    with open_browser() as opened:
         yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="module")
@@ -92,40 +84,23 @@ def test_a_page_prints_within_the_paper_asks_for_nothing_and_says_nothing(browse
         page.close()
 
 
-COLLISIONS = """
-() => [...document.querySelectorAll('svg.plot')].flatMap(svg => {
-  const frame = svg.getBoundingClientRect();
-  const texts = [...svg.querySelectorAll('text')].filter(text => text.getClientRects().length);
-  const boxes = texts.map(text => [text.textContent, text.getBoundingClientRect()]);
-  const beyond = boxes.filter(([, box]) => box.left < -0.5 || box.right > innerWidth + 0.5).map(([words]) => `beyond the screen: ${words}`);
-  const meeting = boxes.flatMap(([one, a], i) => boxes.slice(i + 1)
-    .filter(([, b]) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 3 && b.top < a.bottom - 3)
-    .map(([other]) => `${one} over ${other}`));
-  return [...beyond, ...meeting];
-})
-"""
-
-
 def test_no_text_of_a_drawing_covers_another_or_leaves_the_screen(browser, pages):
     for name, path in pages.items():
         for width in WIDTHS.values():
             page = browser.new_page(viewport={"width": width, "height": 900})
             page.goto(path.as_uri())
-            page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+            page.evaluate(OPEN_FOLDS)
             assert page.evaluate(COLLISIONS) == [], (name, width)
             page.close()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing(browser, pages, scheme):
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-core is not installed: make browser")
     for name, path in pages.items():
         for width in WIDTHS.values():
             page = browser.new_page(
                 viewport={"width": width, "height": 900}, bypass_csp=True, color_scheme=scheme
             )  # axe is a script
             page.goto(path.as_uri())
-            page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
-            found = axe.Axe().run(page, options=RULES)
-            assert not found.response["violations"], (name, found.generate_report())
+            assert not (report := examine_with_axe(page)), (name, report)
             page.close()

@@ -7,9 +7,12 @@ import json
 import os
 from collections.abc import Callable, Sequence
 from contextlib import chdir, redirect_stderr, redirect_stdout
+from threading import Lock
 from typing import Any
 
 from reticent.studio.runs import Run, Runs
+
+_printing = Lock()  # of this process there is one standard output, and requests come in threads
 
 
 class EndedProcess:
@@ -31,6 +34,8 @@ class QuickRuns(Runs):
     answer: Callable[[Sequence[str]], tuple[int, Any]] | None = None
 
     def start(self, words: Sequence[str], key: str, *, program: Sequence[str] = ()) -> Run:
+        if program:  # a module of ours that is no command
+            return super().start(words, key, program=program)
         code, result = (self.answer or self._run_here)(words)
         run = Run(tuple(words), key, EndedProcess(), exit_code=code, result=result)  # type: ignore[arg-type]
         run.ended = run.began + 1
@@ -41,7 +46,7 @@ class QuickRuns(Runs):
         from reticent.cli.main import main
 
         output = io.StringIO()
-        with chdir(self.folder), redirect_stdout(output), redirect_stderr(io.StringIO()):
+        with _printing, chdir(self.folder), redirect_stdout(output), redirect_stderr(io.StringIO()):
             code = main([*words, "--json"])
         return code, json.loads(output.getvalue() or "null")
 

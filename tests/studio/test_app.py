@@ -57,3 +57,10 @@ def test_a_cancelled_run_says_so_and_leaves_nothing(steward):
     steward.press(f"runs/{run.id}", "cancel", screen="publish")
     assert steward.wait(run).outcome in ("cancelled", "done")
     assert (steward.desk.project.folder / "release").exists() == run.succeeded
+
+
+def test_the_icon_that_browsers_ask_for_is_there(steward):
+    assert 'href="/static/icon.svg"' in steward.look("data")
+    for address in ("/static/icon.svg", "/favicon.ico"):
+        response = steward.client.get(address)
+        assert response.status_code == 200 and response.headers["content-type"].startswith("image/svg+xml")

@@ -146,6 +146,17 @@ def test_an_attack_is_a_child_that_the_page_follows(attacker):
     assert "no such stage" in read_text(attacker.look("attack"))
 
 
+def test_results_stay_when_a_report_is_put_into_the_release_and_go_when_its_data_changes(attacker):
+    use_quick_runs(attacker.desk, answer)
+    attacker.press("attack", "one", attack="skewness")
+    settle(attacker)
+    folder = attacker.desk.project.folder / attack.show(attacker.desk)["chosen"]
+    (folder / "report.html").write_text("<!doctype html><title>A report</title>", encoding="utf-8")
+    assert [line.name for line in attack.show(attacker.desk)["tried"]] == ["skewness"]
+    (folder / "data.parquet").touch()
+    assert not attack.show(attacker.desk)["tried"]
+
+
 def test_a_chosen_release_has_results_of_its_own(attacker):
     use_quick_runs(attacker.desk, answer)
     attacker.press("attack", "one", attack="skewness")

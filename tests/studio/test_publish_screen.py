@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import time
+from decimal import Decimal
 
 import pytest
 
@@ -293,3 +294,12 @@ def test_every_verdict_is_said_in_words(verdict, promises):
     )
     assert described["is_kept"] == (verdict == "kept" and promises > 0)
     assert described["headline"] and described["keeps"] is None and described["left"] == "s"
+
+
+def test_a_form_that_another_tab_made_old_changes_only_what_was_typed(steward, still):
+    steward.press("publish", "save", title="From the other tab", keeps="40")
+    steward.press(
+        "publish", "save", publisher="Typed", **{"title": "", "shown title": "", "keeps": "", "shown keeps": ""}
+    )
+    assert steward.job["about"] == {"title": "From the other tab", "publisher": "Typed"}
+    assert steward.job["release"]["loss_at_most"] == Decimal("0.6")

@@ -51,6 +51,7 @@ class Studio:
         prefix = self.keys.prefix
         routes = [
             Route("/static/{name}", self.send_static),
+            Route("/favicon.ico", self.send_icon),
             Route("/open", self.show_door),
             Route("/enter", self.enter, methods=["POST"]),
             Route("/link", self.make_link, methods=["POST"]),
@@ -80,6 +81,11 @@ class Studio:
         if entry is None:
             raise HTTPException(404)
         path, media_type = entry
+        return FileResponse(path, media_type=media_type)
+
+    async def send_icon(self, request: Request) -> Response:
+        """Send the icon that browsers ask for beside pages that name none."""
+        path, media_type = pages.STATIC_FILES["icon.svg"]
         return FileResponse(path, media_type=media_type)
 
     async def show_door(self, request: Request) -> Response:

@@ -22,6 +22,7 @@ STATIC_FILES = {
     "htmx.js": (FOLDER / "static" / "htmx.min.js", "text/javascript"),
     "htmx-sse.js": (FOLDER / "static" / "htmx-sse.min.js", "text/javascript"),
     "studio.js": (FOLDER / "static" / "studio.js", "text/javascript"),
+    "icon.svg": (FOLDER / "static" / "icon.svg", "image/svg+xml"),
     "studio.css": (FOLDER / "static" / "studio.css", "text/css"),
     "style.css": (Path(str(files("reticent.drawing"))) / "style.css", "text/css"),
 }

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from starlette.datastructures import FormData
 
+from reticent.catalogue.entries import REPORT_FILE_NAME
 from reticent.data.source import Source
 from reticent.errors import RequestError, ReticentError
 from reticent.format.manifest import Manifest
@@ -118,8 +119,12 @@ def find_own_source(desk: Desk, folder: Path) -> SourceAtHand:
 
 
 def sign_release(folder: Path, source: SourceAtHand) -> str:
-    """Return a short text that changes where the files of a release or its source change."""
-    return f"{sign_file(folder)}:{source.signature}"
+    """Return a short text that changes where the data of a release or its source changes.
+
+    A report that is put into the folder changes nothing of what attacks and questions find.
+    """
+    signatures = [sign_file(entry) for entry in sorted(folder.iterdir()) if entry.name != REPORT_FILE_NAME]
+    return f"{hashlib.sha256(''.join(signatures).encode()).hexdigest()[:16]}:{source.signature}"
 
 
 def _find_address(source: Source) -> SourceAtHand:

@@ -45,8 +45,10 @@ def save_about(desk: Desk, form: FormData) -> str | None:
     name = str(form.get("name", "")).strip() or "release"
     folder = publication.resolve_release(desk, name)
     seed = _read_seed(str(form.get("seed", "")))
-    texts = {field["name"]: str(form[field["name"]]) for field in publication.list_about(desk) if field["name"] in form}
-    publication.write_about(desk, texts, str(form["keeps"]) if "keeps" in form else None)
+    names = [field["name"] for field in publication.list_about(desk)] + ["keeps"]
+    texts = {field: str(form[field]) for field in names if field in form and not _is_as_shown(form, field)}
+    limit = texts.pop("keeps", None)
+    publication.write_about(desk, texts, limit)
     desk.remember("publish").update(name=name, seed=seed)
     if form.get("then") != "publish":
         return None
@@ -134,6 +136,16 @@ def _list_last_options(desk: Desk) -> list[str]:
     """List the options of the last run that the present form would need again."""
     run = desk.runs.find(publication.RUN_KEY)
     return [] if run is None else [word for word in run.words if word in ("--again", "--only-new")]
+
+
+def _is_as_shown(form: FormData, field: str) -> bool:
+    """Tell whether a field is as its page showed it: another tab may have changed the job since, and keeps its change."""
+    shown = form.get(f"shown {field}")
+    return shown is not None and _normalize(shown) == _normalize(form[field])
+
+
+def _normalize(text: object) -> str:
+    return str(text).replace("\r\n", "\n").strip()
 
 
 def _read_seed(text: str) -> int | str:
