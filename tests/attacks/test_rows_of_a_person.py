@@ -67,7 +67,9 @@ def test_no_prior_of_a_persons_rows_and_no_condition_exceed_the_guarantees(group
         of = alike if draw.random() < 0.5 else sets
         weights = draw.integers(0, 6, len(of))
         if weights.max() < weights.sum():
-            priors.append({values: Fraction(int(part), int(weights.sum())) for values, part in zip(of, weights, strict=True)})
+            priors.append(
+                {values: Fraction(int(part), int(weights.sum())) for values, part in zip(of, weights, strict=True)}
+            )
     reached = Fraction(0)
     for prior in priors:
         skew = max(

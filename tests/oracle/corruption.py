@@ -112,7 +112,8 @@ def rows_of_one_person(
             start += rows
             draws = list(permutations(range(len(members)), len(shown)))
             chance *= sum(
-                _times(shift(p, domain, members[who], y) for who, y in zip(drawn, shown, strict=True)) for drawn in draws
+                _times(shift(p, domain, members[who], y) for who, y in zip(drawn, shown, strict=True))
+                for drawn in draws
             ) / len(draws)
         found[values] = chance
     return found

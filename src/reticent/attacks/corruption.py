@@ -813,9 +813,13 @@ def _confide_in_sampled(
     return replace(
         outcome,
         bound=float(bounds.round_up(bounds.compute_rho2(setting, worst.prior))),
-        bound_theorem2=_state_theorem(setting, float(bounds.round_up(bounds.compute_rho2_theorem2(setting, worst.prior)))),
+        bound_theorem2=_state_theorem(
+            setting, float(bounds.round_up(bounds.compute_rho2_theorem2(setting, worst.prior)))
+        ),
         growth_bound=float(bounds.find_least_bound(lambda x: bounds.delta_holds(setting, x))),
-        growth_bound_theorem3=_state_theorem(setting, float(bounds.find_least_bound(lambda x: bounds.theorem3_holds(setting, x)))),
+        growth_bound_theorem3=_state_theorem(
+            setting, float(bounds.find_least_bound(lambda x: bounds.theorem3_holds(setting, x)))
+        ),
         h=None,
     )
 

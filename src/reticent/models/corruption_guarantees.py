@@ -261,9 +261,7 @@ class RhoGuarantee(Promise):
 
 def _make_setting(parameters: Mapping[str, Any], skew: Fraction) -> CorruptionSetting:
     """Make the setting that a promise is verified in; without `rows` everybody has one row."""
-    return CorruptionSetting(
-        parameters["p"], parameters["k"], parameters["domain"], skew, parameters.get("rows", 1)
-    )
+    return CorruptionSetting(parameters["p"], parameters["k"], parameters["domain"], skew, parameters.get("rows", 1))
 
 
 def _is_left_of_peak(a: Fraction, w: Fraction) -> bool:

@@ -494,7 +494,9 @@ def _require_drawn_rows(data: pl.DataFrame, manifest: Manifest) -> None:
     groups = data.group_by(list_label_columns(manifest)).agg(
         pl.len().alias("rows"), pl.col(SIZE_COLUMN).min().alias("least"), pl.col(SIZE_COLUMN).max().alias("most")
     )
-    wrong = (groups["least"] != groups["most"]) | (groups["rows"] != groups["least"] // count_rows_of_one_drawn(manifest))
+    wrong = (groups["least"] != groups["most"]) | (
+        groups["rows"] != groups["least"] // count_rows_of_one_drawn(manifest)
+    )
     if wrong.any():
         raise BundleDamaged(
             f"{pluralize(int(wrong.sum()), 'label')} of {len(groups):,} {'has' if wrong.sum() == 1 else 'have'} another number of rows than "
