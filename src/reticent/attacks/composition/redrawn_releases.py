@@ -44,7 +44,8 @@ from reticent.models.rational_bounds import parse_fraction
 MAX_BELIEFS_AT_ONCE = 4_000_000
 BELIEF_SLACK = 1e-9
 """Likelihoods are computed in floating point; who is compared with a limit is believed to be above it by so much earlier."""
-REDRAWN_KINDS = ("sampled", "perturbed")
+REDRAWING_FIELDS = ("p", "matrix")
+"""What the manifest of a release that redraws values has: the chance that a value is kept, or a matrix."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +101,7 @@ class RedrawnReleases:
     def from_releases(cls, releases: Sequence[Any], source: Any, missing: tuple[str, ...] = ()) -> RedrawnReleases:
         """Read releases of one kind; raise RequestError for a table that is not the one that they were made from."""
         people = read_people(source, missing)
-        read = _read_sampled if releases[0].manifest.kind == "sampled" else _read_perturbed
+        read = _read_sampled if "p" in releases[0].manifest.own else _read_perturbed
         texts = list(dict.fromkeys(text for release in releases for text in _list_values(release)))
         read_parts = [read(release, people, texts) for release in releases]
         odds = [bound_release_odds(release.manifest) for release in releases]
@@ -157,7 +158,7 @@ class RedrawnReleases:
 
 def is_redrawn(release: Any) -> bool:
     """Tell whether a release redraws values."""
-    return release.manifest.kind in REDRAWN_KINDS
+    return any(field in release.manifest.own for field in REDRAWING_FIELDS)
 
 
 def can_be_multiplied(releases: Sequence[Any]) -> bool:
@@ -201,7 +202,7 @@ def describe_joined_beliefs(joined: RedrawnReleases, beliefs: JoinedBeliefs, see
 
 def _list_values(release: Any) -> list[str | None]:
     """List the values that a release may show, as texts of its type."""
-    if release.manifest.kind == "sampled":
+    if "p" in release.manifest.own:
         return (
             parse_texts(list(release.manifest.own["domain"]), release.manifest.sensitive.dtype)
             .cast(pl.String)
