@@ -19,7 +19,12 @@ from pathlib import Path
 from typing import Any
 
 from reticent.attacks.composition.alignment import align_releases
-from reticent.attacks.composition.attack import CompositionOutcome, attack_aligned_releases
+from reticent.attacks.composition.attack import (
+    CompositionOutcome,
+    attack_aligned_releases,
+    attack_redrawn_releases,
+)
+from reticent.attacks.composition.redrawn_releases import RedrawnReleases, can_be_multiplied, is_redrawn
 from reticent.attacks.composition.release_odds import ReleaseOdds, bound_release_odds, multiply_odds
 from reticent.errors import PromiseUnreachable, ReticentError, pluralize
 from reticent.job.job import Job
@@ -141,7 +146,7 @@ class CompositionCheck:
                 reason = "it is not where it was put, or was changed"
                 sentences.append(self._report_not_joined(repeat, reason, "putting it back, or "))
                 continue
-            misfit = self._explain_misfit(Release(folder))
+            misfit = self._explain_misfit(Release(staged), [Release(path) for path in joined], Release(folder))
             if misfit is None:
                 joined.append(folder)
             else:
@@ -150,11 +155,19 @@ class CompositionCheck:
             sentences.append(self._check_joint_belief(staged, joined))
         return sentences
 
-    def _explain_misfit(self, release: Release) -> str | None:
-        """Explain why an earlier release cannot be joined; None if it can."""
+    def _explain_misfit(self, staged: Release, joined: Sequence[Release], release: Release) -> str | None:
+        """Explain why an earlier release cannot be joined with this one and those `joined` so far; None if it can."""
         if self.distributed:
             return "rows are on a cluster, and `reticent attack --with` joins releases on one machine"
+        is_staged_redrawn = is_redrawn(staged)
+        if is_staged_redrawn and not can_be_multiplied([staged, release]):
+            return f"releases of redrawn values are joined with others of their kind, and it is {release.manifest.kind}"
+        if is_staged_redrawn and sum(other.manifest.seeded for other in (staged, *joined, release)) > 1:
+            return "several of these releases were made with a seed, and may share their draws"
         try:
+            if is_staged_redrawn:
+                RedrawnReleases.from_releases([release], self.source, self.null_values)
+                return None
             align_releases([release], self.source, self.null_values)
         except ReticentError as error:
             return error.what[:1].lower() + error.what[1:].rstrip(".")
@@ -175,7 +188,12 @@ class CompositionCheck:
         """Describe what is believed from all releases together; raise if that may exceed the limit."""
         try:
             releases = [Release(folder) for folder in (staged, *earlier)]
-            outcome = attack_aligned_releases(align_releases(releases, self.source, self.null_values))
+            if can_be_multiplied(releases):
+                outcome = attack_redrawn_releases(
+                    RedrawnReleases.from_releases(releases, self.source, self.null_values)
+                )
+            else:
+                outcome = attack_aligned_releases(align_releases(releases, self.source, self.null_values))
         except ReticentError as error:
             if self.limit is not None:
                 raise
@@ -204,7 +222,8 @@ def describe_composition(outcome: CompositionOutcome, earlier: Sequence[Path]) -
     return (
         f"Joined with {_list_folder_names(earlier)}: {details['half']:.1%} of {outcome.targets:,} people have a value that is believed at .5 or "
         f"more ({details['half_alone']:.1%} from one release alone); the worst belief is {outcome.worst_posterior:.3f} "
-        f"({details['worst_alone']:.3f} alone).{above} Counted exactly for {details['exact']:,} people, balanced for the others."
+        f"({details['worst_alone']:.3f} alone).{above} Counted exactly for {details['exact']:,} people, "
+        f"{'estimated' if 'odds' in details else 'balanced'} for the others."
     )
 
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from reticent.errors import JobError, RequestError
 
+MAX_ROWS_OF_REDRAWN_PERSON = 1000  # of one person, whose odds multiply: a power that is computed in fractions
 MAX_DIGITS = 400  # of a number, before and behind the point: far more than any parameter needs
 MAX_JOB_TEXT_CHARACTERS = 100_000  # characters of one text: a long query
 MAX_TEXT_CHARACTERS = 1 << 16  # of one text in a manifest: a value, or a label of a hierarchy

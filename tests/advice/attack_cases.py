@@ -445,6 +445,14 @@ def corrupt_people_of_another_table(desk: Desk) -> Steps:
     yield lambda: corrupt()
 
 
+@follows("attacks/composition/redrawn_releases.py", "the data that was published.")
+def join_redrawn_releases_of_another_table(desk: Desk) -> Steps:
+    for kind in ("sampled", "perturbed"):
+        other = publish_kind(kind)
+        yield lambda kind=kind, other=other: attack(kind, "composition", people().head(100), joined=[other])
+        yield lambda kind=kind, other=other: attack(kind, "composition", joined=[other])
+
+
 @follows("attacks/corruption.py", "a list with everybody in the release.")
 def know_too_few_people(desk: Desk) -> Steps:
     yield lambda: corrupt(external=people().head(100))

@@ -85,6 +85,13 @@ def repeat_people(job: DraftJob) -> None:
     job.table["columns"]["name"] = {"role": "identifying", "rows_per_person": 2}
 
 
+def repeat_people_beyond_reason(job: DraftJob) -> None:
+    """Nobody has as many rows as the job allows."""
+    names = [f"name-{row:04d}" for row in range(len(job.frame))]
+    job.frame = job.frame.with_columns(name=pl.Series(names))
+    job.table["columns"]["name"] = {"role": "identifying", "rows_per_person": 2000}
+
+
 def repeat_people_too_often(job: DraftJob) -> None:
     """Everybody has three rows, and the job says at most two."""
     names = [f"name-{row // 3:04d}" for row in range(len(job.frame))]

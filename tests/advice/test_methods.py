@@ -23,7 +23,7 @@ from tests.advice.job_tables import (
     protect_combined_values,
     protect_nothing,
     protect_two_columns,
-    repeat_people,
+    repeat_people_beyond_reason,
     weigh_a_column_that_is_not_there,
     write_promise,
 )
@@ -217,7 +217,7 @@ TRIALS = [
         "a table with one row of each person, and rows_per_person = 1.",
         "perturbed-generalization",
         "rho-guarantee",
-        repeat_people,
+        repeat_people_beyond_reason,
     ),
     job_trial("models/beta_likeness.py", "column = …", "mondrian", "semantic-beta-likeness", protect_combined_values),
     job_trial(

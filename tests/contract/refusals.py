@@ -181,12 +181,6 @@ REFUSED = [
         "A sampled release carries no insensitive column; the job declares 'visits', 'seen'.",
     ),
     Rule(
-        ("several rows per person",),
-        "sampled releases",
-        sampled,
-        "perturbed-generalization is not calibrated for persons with 2 rows.",
-    ),
-    Rule(
         READS_GROUPS,
         "perturbed releases",
         redrawn,

@@ -242,14 +242,54 @@ def test_specialization_is_calibrated_with_k_1():
     assert not RHO.holds(Fraction(str(ps[1])), 1, 5)
 
 
+def repeated(rows: int) -> tuple[pl.DataFrame, dict]:
+    table = TABLE.with_columns(who=pl.int_range(pl.len()) // rows)
+    return table, {**COLUMNS, "who": rt.identifying(rows_per_person=rows)}
+
+
+@pytest.mark.parametrize("promise", [RHO, rt.DeltaGrowth("0.3", "0.4")], ids=lambda promise: promise.name)
+@pytest.mark.parametrize("method", [{"k": 4}, {}, {"draw": "one", "k": 3}], ids=str)
+@pytest.mark.parametrize("rows", [2, 3])
+def test_of_persons_with_several_rows_p_is_the_largest_that_keeps_the_promise_for_all_of_them(promise, method, rows):
+    """Groups have k people's rows, one row in so many is drawn, and the audit's own formula says that the promise is kept."""
+    table, columns = repeated(rows)
+    made = job(columns=columns, promises=[promise], method=rt.PerturbedGeneralization(**method))
+    release = rt.publish(made, frame=table, seed=1)
+    p, k = Fraction(str(release.manifest.own["p"])), release.manifest.own["k"]
+    assert promise.holds(p, k, 5, rows)
+    assert not promise.holds(p + Fraction(1, 10**6), k, 5, rows)
+    assert p < find_largest_retention([promise], k * rows, 5)
+    sizes = release.frame()["G"]
+    assert sizes.min() >= k * rows
+    assert release.manifest.rows_per_person == rows
+    groups = release.frame().group_by("a", "b").agg(pl.len(), pl.col("G").first())
+    if method.get("draw") != "one":
+        assert (groups["len"] == groups["G"] // (k * rows)).all()
+    assert rt.audit(release, source=table).kept is not False
+    assert rt.audit(release).kept is not False
+    estimate = release.count(values=[0, 1])
+    true = table.filter(pl.col("s") < 2).height
+    assert abs(estimate.estimate - true) < 5 * estimate.std_error
+    found = rt.attack(release, table, "corruption", lambda_="0.4", rho1="0.3").to_dict()
+    assert found["worst_posterior"] <= found["bound"]
+    assert found["bound_theorem2"] is None
+    if promise is RHO:
+        assert found["bound"] <= 0.6
+
+
+def test_persons_with_several_rows_may_be_specialized():
+    table, columns = repeated(2)
+    method = rt.PerturbedGeneralization(k=4, grouping="specialization", categories=[["0", "1"], ["2", "3", "4"]])
+    release = rt.publish(job(columns=columns, method=method), frame=table, seed=1)
+    assert RHO.holds(Fraction(str(release.manifest.own["p"])), 1, 5, 2)
+    assert rt.audit(release).kept is not False
+
+
 @pytest.mark.parametrize("act", [rt.publish, rt.check, rt.plan])
-def test_persons_with_several_rows_are_refused_until_p_is_calibrated_for_them(act):
-    """Two rows of a person in two groups lift a belief by more than one: .457 where .4 is promised."""
-    table = TABLE.with_columns(who=pl.int_range(pl.len()) // 2)
-    columns = {**COLUMNS, "who": rt.identifying(rows_per_person=2)}
-    with pytest.raises(ReticentError, match="not calibrated for persons with 2 rows"):
-        act(job(columns=columns), frame=table)
-    act(job(columns={**COLUMNS, "who": rt.identifying(rows_per_person=1)}), frame=TABLE.with_row_index("who"))
+def test_persons_with_more_rows_than_odds_are_multiplied_over_are_refused(act):
+    columns = {**COLUMNS, "who": rt.identifying(rows_per_person=1001)}
+    with pytest.raises(ReticentError, match="not calibrated for persons with 1001 rows"):
+        act(job(columns=columns), frame=TABLE.with_row_index("who"))
 
 
 @pytest.mark.parametrize("act", [rt.publish, rt.check, rt.plan])

@@ -95,6 +95,30 @@ def several_tuples(
     return found
 
 
+def rows_of_one_person(
+    p: Fraction, domain: int, groups: Sequence[tuple[tuple[int, ...], int, Sequence[int]]]
+) -> dict[tuple[int, ...], Fraction]:
+    """{values of the victim's rows: the chance of what is shown}, everybody else being known.
+
+    Each group is (what it shows in the order of the draw, how many rows of it are the victim's, the values of its other rows); the
+    victim's rows are numbered group by group. All ordered draws without replacement are enumerated.
+    """
+    found = {}
+    for values in product(range(domain), repeat=sum(rows for _, rows, _ in groups)):
+        chance = Fraction(1)
+        start = 0
+        for shown, rows, others in groups:
+            members = [*values[start : start + rows], *others]
+            start += rows
+            draws = list(permutations(range(len(members)), len(shown)))
+            chance *= sum(
+                _times(shift(p, domain, members[who], y) for who, y in zip(drawn, shown, strict=True))
+                for drawn in draws
+            ) / len(draws)
+        found[values] = chance
+    return found
+
+
 def _times(factors) -> Fraction:
     product_ = Fraction(1)
     for factor in factors:

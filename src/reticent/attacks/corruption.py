@@ -511,6 +511,7 @@ class SampledTarget:
         self.k = int(own["k"])
         grouping = release.manifest.method.parameters.get("grouping", "mondrian")
         self.counted_on = self.k if grouping == "mondrian" else 1
+        self.rows_per_person = int(release.manifest.rows_per_person)
         self.sensitive = release.manifest.sensitive
         self.domain = parse_texts(list(own["domain"]), self.sensitive.dtype).cast(pl.String).to_list()
         row_values = self.codes(self.frame[self.sensitive.name])
@@ -808,15 +809,24 @@ def _confide_in_sampled(
     )
     if not 0 < worst.prior < 1 or worst.skew == 1:  # what is certain beforehand stays so
         return replace(outcome, bound=None, bound_theorem2=None, growth_bound=None, growth_bound_theorem3=None, h=None)
-    setting = bounds.CorruptionSetting(sampled.p, sampled.counted_on, domain, worst.skew)
+    setting = bounds.CorruptionSetting(sampled.p, sampled.counted_on, domain, worst.skew, sampled.rows_per_person)
     return replace(
         outcome,
         bound=float(bounds.round_up(bounds.compute_rho2(setting, worst.prior))),
-        bound_theorem2=float(bounds.round_up(bounds.compute_rho2_theorem2(setting, worst.prior))),
+        bound_theorem2=_state_theorem(
+            setting, float(bounds.round_up(bounds.compute_rho2_theorem2(setting, worst.prior)))
+        ),
         growth_bound=float(bounds.find_least_bound(lambda x: bounds.delta_holds(setting, x))),
-        growth_bound_theorem3=float(bounds.find_least_bound(lambda x: bounds.theorem3_holds(setting, x))),
+        growth_bound_theorem3=_state_theorem(
+            setting, float(bounds.find_least_bound(lambda x: bounds.theorem3_holds(setting, x)))
+        ),
         h=None,
     )
+
+
+def _state_theorem(setting: bounds.CorruptionSetting, bound: float) -> float | None:
+    """Return the bound of a theorem, which is about one row of a person; None where people have several."""
+    return bound if setting.rows == 1 else None
 
 
 def _list_victim_lifts(sampled: SampledTarget, belief: StatedBelief) -> list[tuple[int, dict[int, Fraction]]]:
@@ -922,7 +932,9 @@ def _attack_sampled(sampled: SampledTarget, adversary: CorruptionAdversary) -> C
             posterior=max(worst_case.posterior, float(domain_belief.posterior)),
             growth=max(worst_case.growth, float(domain_belief.growth)),
         )
-    setting = bounds.CorruptionSetting(sampled.p, sampled.counted_on, len(sampled.domain), adversary.lambda_)
+    setting = bounds.CorruptionSetting(
+        sampled.p, sampled.counted_on, len(sampled.domain), adversary.lambda_, sampled.rows_per_person
+    )
     low, high = compute_wilson_interval(round(hits), targets)
     most_frequent_share = np.bincount(true_codes, minlength=len(sampled.domain)).max() / len(true_codes)
     return CorruptionOutcome(
@@ -938,9 +950,9 @@ def _attack_sampled(sampled: SampledTarget, adversary: CorruptionAdversary) -> C
         np.zeros(0),
         worst_case.growth,
         float(bounds.round_up(bounds.compute_rho2(setting, adversary.rho1))),
-        float(bounds.round_up(bounds.compute_rho2_theorem2(setting, adversary.rho1))),
+        _state_theorem(setting, float(bounds.round_up(bounds.compute_rho2_theorem2(setting, adversary.rho1)))),
         float(bounds.find_least_bound(lambda x: bounds.delta_holds(setting, x))),
-        float(bounds.find_least_bound(lambda x: bounds.theorem3_holds(setting, x))),
+        _state_theorem(setting, float(bounds.find_least_bound(lambda x: bounds.theorem3_holds(setting, x)))),
         worst_case.h,
         {"domain_declared": sampled.declared, "single_holders": learned.single_holders},
     )

@@ -207,7 +207,7 @@ def _group_drawn_rows(manifest: Manifest, labels: list[NumberedColumn], sizes: n
         raise BundleDamaged(
             f"{pluralize(int(wrong.sum()), 'group', 'has', 'have')} another number of rows than are drawn of so many people, or rows "
             "that differ in their group's size.",
-            why=f"Of a group of {SIZE_COLUMN} people {SIZE_COLUMN} / {manifest.own['k']} rows are drawn, rounded down: the promise is about so many.",
+            why=f"Of a group of {SIZE_COLUMN} people {SIZE_COLUMN} / {int(manifest.own['k']) * manifest.rows_per_person} rows are drawn, rounded down: the promise is about so many.",
         )
     return DrawnRows(group_of_row, first_row)
 

@@ -497,12 +497,19 @@ def _describe_composition(outcome: Mapping[str, Any]) -> list[str]:
         if outcome["exceeds"] is None
         else f" {outcome['exceeds']:,} {name_targets(outcome)} stand above what one of them promises."
     )
+    rest = "balanced"
+    if "odds" in outcome:  # of redrawn values
+        allowed = (
+            "" if outcome["odds_bound"] is None else f" (of {outcome['odds_bound']:.4g} that these releases allow)"
+        )
+        above = f" The odds of two values grow by {outcome['odds']:.4g}{allowed}; by one alone by {outcome['odds_alone']:.4g}."
+        rest = "estimated"
     return [
         f"composition: joined with {pluralize(others, 'other release')}, {outcome['half']:.1%} of {outcome['targets']:,} {name_targets(outcome)} have a value"
         f" that is believed at .5 or more (from one alone: {outcome['half_alone']:.1%}); the worst belief is"
         f" {outcome['worst_posterior']:.4f} (alone: {outcome['worst_alone']:.4f}).{above} Guesses are right {outcome['success']:.1%} of the"
         f" time (alone: {outcome['alone']:.1%}; joined with shuffled values: {outcome['control']:.1%}). Counted exactly for"
-        f" {outcome['exact']:,} {name_targets(outcome)}, balanced for the others. No promise speaks of several releases."
+        f" {outcome['exact']:,} {name_targets(outcome)}, {rest} for the others. No promise speaks of several releases."
     ]
 
 

@@ -1,7 +1,8 @@
 """How many people a published row stands for, where rows were drawn of groups (Tao et al. 2008, step S3).
 
 A row has the size of its group in the column G. Of a group of G people one row is published, and stands for all of them,
-or floor(G / k) where the manifest's method has `draw` = "many", and each stands for G divided by their number.
+or floor(G / k) where the manifest's method has `draw` = "many", and each stands for G divided by their number.  Where a
+person has c rows at most it is floor(G / (k c)).
 """
 
 from __future__ import annotations
@@ -20,11 +21,16 @@ def draws_many(manifest: Manifest) -> bool:
     return manifest.method.parameters.get("draw", "one") == "many"
 
 
+def count_rows_of_one_drawn(manifest: Manifest) -> int:
+    """Count the rows of a group of which one is drawn: k, times the rows that a person may have."""
+    return int(manifest.own["k"]) * manifest.rows_per_person
+
+
 def count_drawn_rows(sizes: np.ndarray, manifest: Manifest) -> np.ndarray:
     """Count the published rows of groups of these sizes."""
     if not draws_many(manifest):
         return np.ones(len(sizes), np.int64)
-    return np.maximum(sizes // int(manifest.own["k"]), 1)
+    return np.maximum(sizes // count_rows_of_one_drawn(manifest), 1)
 
 
 def compute_row_weights(sizes: np.ndarray, manifest: Manifest) -> np.ndarray:

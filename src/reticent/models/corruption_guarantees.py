@@ -23,6 +23,16 @@ Q of prior q, t = sum of c_x P[X = x] over Q is at most w, the greatest prior of
 
 as for one tuple.  It is attained where k divides N: all tuples show y, and nobody else has it.
 
+Several rows of a person.  Where a person has c rows at most, groups have k c rows at least and one row in k c is drawn.  Of
+the victim's rows, in one group or in several, write the likelihood of what they hold as a sum over the sets S of them that
+are drawn and kept: that of S is T_S times the chance that its rows lie where their values are shown, and T_0, all of the
+victim's rows being redrawn if they are drawn, holds for every value.  As above a row that is drawn and kept can be drawn and
+redrawn, and whoever takes its place shows its value with u: the T_S of all places together is at most (r p / u)^|S| T_0, since
+rows of one group are drawn together with chance m (m - 1) / (N (N - 1)) <= r^2, and so on.  What is believed of a set of rows
+that hold given values and meet Q is at most w, if no value of any row is believed with more.  So Q is lifted by at most the
+sum over all S but the empty one, (1 + p / (k c u))^c - 1 =: t times w, and the bounds below hold with 1 / t for k u / p: for
+c = 1 they are the same.  It is attained where all rows lie in groups of their own and hold the value that is shown.
+
 The bounds: p is the retention probability, k the least group, m = |U^s|, u = (1 - p) / m.  The victim's prior is
 lambda-skewed: no value has more than lambda.  With everyone else of a group of G >= k corrupted and none of them at y,
 equations 9 to 19 give
@@ -62,17 +72,28 @@ GUARANTEE_SCALE = 10**6  # guarantees are rounded up, and p down, at this many p
 
 @dataclass(frozen=True, slots=True)
 class CorruptionSetting:
-    """A mechanism and the adversary it faces: retention `p`, least group `k`, `domain` values, skew `lambda_`."""
+    """A mechanism and the adversary it faces: retention `p`, least group `k`, `domain` values, skew `lambda_`.
+
+    A person has `rows` rows at most, and a group of `k` people has that many times k.  `k` is 1 where a grouping that looks
+    at perturbed values leaves nothing of sampling: rows of a person do not make groups larger then.
+    """
 
     p: Fraction
     k: int
     domain: int
     lambda_: Fraction
+    rows: int = 1
 
     @property
     def u(self) -> Fraction:
         """The chance that a redrawn value is one particular value."""
         return (1 - self.p) / self.domain
+
+    @property
+    def resistance(self) -> Fraction:
+        """What a belief w is weighed against: it is lifted by w / resistance.  k u / p for one row of a person."""
+        least_rows = self.k * self.rows if self.k > 1 else 1
+        return 1 / ((1 + self.p / (least_rows * self.u)) ** self.rows - 1)
 
     @property
     def h(self) -> Fraction:
@@ -81,14 +102,19 @@ class CorruptionSetting:
 
     @property
     def rarest(self) -> Fraction:
-        """The least prior that a lambda-skewed adversary must give to a value, if all others have lambda."""
+        """The least prior that a lambda-skewed adversary must give to a value, if all others have lambda.
+
+        What several rows hold together may be as unlikely as one likes.
+        """
+        if self.rows > 1:
+            return Fraction(0)
         return max(Fraction(0), 1 - (self.domain - 1) * self.lambda_)
 
 
 def compute_rho2(setting: CorruptionSetting, rho1: Fraction) -> Fraction:
     """Compute the greatest posterior where the prior is at most rho1 (ERRATA 5.5)."""
-    pull = setting.p * min(setting.lambda_, rho1)
-    return rho1 + pull * (1 - rho1) / (pull + setting.k * setting.u)
+    believed = min(setting.lambda_, rho1)
+    return rho1 + believed * (1 - rho1) / (believed + setting.resistance)
 
 
 def compute_rho2_theorem2(setting: CorruptionSetting, rho1: Fraction) -> Fraction:
@@ -111,13 +137,11 @@ def theorem2_holds(setting: CorruptionSetting, rho1: Fraction, rho2: Fraction) -
 
 def delta_holds(setting: CorruptionSetting, delta: Fraction) -> bool:
     """Tell whether no belief grows by more than delta, by the tight bound."""
-    pull = setting.p
-    resistance = setting.k * setting.u
-    a = resistance / pull
+    a = setting.resistance
     if _is_left_of_peak(a, setting.lambda_):
-        return _compute_growth(pull, resistance, setting.lambda_) <= delta
+        return _compute_growth(Fraction(1), a, setting.lambda_) <= delta
     if not _is_left_of_peak(a, setting.rarest):
-        return _compute_growth(pull, resistance, setting.rarest) <= delta
+        return _compute_growth(Fraction(1), a, setting.rarest) <= delta
     return _is_peak_at_most(a, delta)
 
 
@@ -180,12 +204,12 @@ class DeltaGrowth(Promise):
     def __post_init__(self) -> None:
         check_parameters(self)
 
-    def holds(self, p: Fraction, k: int, domain: int) -> bool:
-        return delta_holds(CorruptionSetting(p, k, domain, self.lambda_), self.delta)
+    def holds(self, p: Fraction, k: int, domain: int, rows: int = 1) -> bool:
+        return delta_holds(CorruptionSetting(p, k, domain, self.lambda_, rows), self.delta)
 
     def verify(self, parameters: Mapping[str, Any]) -> None:
         """Raise if retention `p` in groups of `k` over `domain` values lets a belief grow by more than delta."""
-        setting = CorruptionSetting(parameters["p"], parameters["k"], parameters["domain"], self.lambda_)
+        setting = _make_setting(parameters, self.lambda_)
         if not delta_holds(setting, self.delta):
             reached = find_least_bound(lambda delta: delta_holds(setting, delta))
             raise PromiseUnreachable(
@@ -219,12 +243,12 @@ class RhoGuarantee(Promise):
     def __post_init__(self) -> None:
         check_parameters(self)
 
-    def holds(self, p: Fraction, k: int, domain: int) -> bool:
-        return compute_rho2(CorruptionSetting(p, k, domain, self.lambda_), self.rho1) <= self.rho2
+    def holds(self, p: Fraction, k: int, domain: int, rows: int = 1) -> bool:
+        return compute_rho2(CorruptionSetting(p, k, domain, self.lambda_, rows), self.rho1) <= self.rho2
 
     def verify(self, parameters: Mapping[str, Any]) -> None:
         """Raise if retention `p` in groups of `k` over `domain` values lifts a belief above rho2."""
-        setting = CorruptionSetting(parameters["p"], parameters["k"], parameters["domain"], self.lambda_)
+        setting = _make_setting(parameters, self.lambda_)
         reached = compute_rho2(setting, self.rho1)
         if reached > self.rho2:
             raise PromiseUnreachable(
@@ -233,6 +257,11 @@ class RhoGuarantee(Promise):
                 f"{float(round_up(reached)):g}.",
                 attempt="a smaller p, or leaving p out: it is then the largest that keeps every promise.",
             )
+
+
+def _make_setting(parameters: Mapping[str, Any], skew: Fraction) -> CorruptionSetting:
+    """Make the setting that a promise is verified in; without `rows` everybody has one row."""
+    return CorruptionSetting(parameters["p"], parameters["k"], parameters["domain"], skew, parameters.get("rows", 1))
 
 
 def _is_left_of_peak(a: Fraction, w: Fraction) -> bool:

@@ -68,6 +68,7 @@ from reticent.estimate.row_weights import (
     SIZE_COLUMN,
     allot_people,
     compute_row_weights,
+    count_rows_of_one_drawn,
     draws_many,
     list_label_columns,
 )
@@ -82,6 +83,7 @@ from reticent.format.data_files import (
 from reticent.format.manifest import Manifest, find_domain_declaration
 from reticent.format.schema_checks import Checker, MisshapenValue, make_checker
 from reticent.labels.range_ends import add_label_bounds
+from reticent.limits import MAX_ROWS_OF_REDRAWN_PERSON
 from reticent.release.kind import AdversaryView, AskedColumns, NeededColumns
 from reticent.release.readme import (
     describe_coarser_columns,
@@ -365,6 +367,8 @@ class SampledReader:
         if len(set(domain)) != len(domain) or len(domain) < 2:
             raise MisshapenValue("a domain has two different values or more", inside=True)
         _require_true_declaration(manifest)
+        if manifest.rows_per_person > MAX_ROWS_OF_REDRAWN_PERSON:
+            raise MisshapenValue("a person has more rows than odds are multiplied over", inside=True)
         if SIZE_COLUMN in {column.name for column in manifest.columns}:
             raise MisshapenValue(f"a column is named {SIZE_COLUMN}", inside=True)
 
@@ -490,11 +494,13 @@ def _require_drawn_rows(data: pl.DataFrame, manifest: Manifest) -> None:
     groups = data.group_by(list_label_columns(manifest)).agg(
         pl.len().alias("rows"), pl.col(SIZE_COLUMN).min().alias("least"), pl.col(SIZE_COLUMN).max().alias("most")
     )
-    wrong = (groups["least"] != groups["most"]) | (groups["rows"] != groups["least"] // int(manifest.own["k"]))
+    wrong = (groups["least"] != groups["most"]) | (
+        groups["rows"] != groups["least"] // count_rows_of_one_drawn(manifest)
+    )
     if wrong.any():
         raise BundleDamaged(
             f"{pluralize(int(wrong.sum()), 'label')} of {len(groups):,} {'has' if wrong.sum() == 1 else 'have'} another number of rows than "
-            f"{SIZE_COLUMN} / {manifest.own['k']}, rounded down, or rows that differ in {SIZE_COLUMN}.",
+            f"{SIZE_COLUMN} / {count_rows_of_one_drawn(manifest)}, rounded down, or rows that differ in {SIZE_COLUMN}.",
             why="So many rows of each group were drawn, and each is weighted by their number.",
         )
 
@@ -503,8 +509,8 @@ def _render_many(manifest: Manifest) -> str:
     """Render the README of a release of several rows of a group."""
     column = format_code(manifest.sensitive.name)
     own = manifest.own
-    k = own["k"]
     domain_size = len(own["domain"])
+    drawn, none = ("people", "nobody") if manifest.rows_per_person == 1 else ("rows", "none")
     summary = (
         f"A few rows stand for each group of people: their columns cover the whole group, and their {column} was drawn at random. No row "
         "says what a person has, and counts over many rows can be estimated."
@@ -515,8 +521,8 @@ def _render_many(manifest: Manifest) -> str:
             *format_heading(manifest, summary),
             *format_reading_section(
                 manifest,
-                f"- {list_file_subjects(manifest)[0]} n rows for each group of at least {_describe_groups(manifest)} people, n being `{SIZE_COLUMN}` / {k} rounded "
-                f"down: so many of its people were drawn at random, nobody twice. The columns but {column} and `{SIZE_COLUMN}` are made coarser, "
+                f"- {list_file_subjects(manifest)[0]} n rows for each group of at least {_describe_groups(manifest)} people, n being `{SIZE_COLUMN}` / {count_rows_of_one_drawn(manifest)} rounded "
+                f"down: so many of its {drawn} were drawn at random, {none} twice. The columns but {column} and `{SIZE_COLUMN}` are made coarser, "
                 "so that they cover everybody in the group: a value, a range `[low, high]` with both ends included, a set `{a, b}` or a "
                 "node of the hierarchy in `manifest.json`; `*` is any value. Groups are apart: rows with the same labels are of one group.",
                 f"- {column} is that of the person who was drawn. It was kept with probability p = {own['p']}, or else drawn from "

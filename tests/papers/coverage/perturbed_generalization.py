@@ -62,7 +62,8 @@ SECTION_II = Section(
             "corruption, rho1-to-rho2 guarantee, Delta-growth",
             BUILT,
             NO_CLAIM,
-            "Two promises, in any conjunction. One row of each person.",
+            "Two promises, in any conjunction. Of persons with several rows p is calibrated by the product of the odds of all of them "
+            "([proven](corruption.md#several-rows-of-a-person)), beyond the paper.",
             code=(
                 "models/corruption_guarantees.py:RhoGuarantee",
                 "models/corruption_guarantees.py:DeltaGrowth",
@@ -71,6 +72,8 @@ SECTION_II = Section(
             ),
             checks=(
                 "properties/test_perturbed_generalization.py:test_bounds_grow_with_p_and_fall_with_k_and_the_audit_agrees",
+                "attacks/test_rows_of_a_person.py:"
+                "test_no_prior_of_a_persons_rows_and_no_condition_exceed_the_guarantees",
             ),
         ),
         Item(
@@ -276,13 +279,16 @@ SECTION_VI = Section(
             "the minimum value that the theorems allow",
             BUILT,
             CORRECTED,
-            "It must be the maximum: both bounds grow with p. Choosing k for the steward is not built: it is 6 where left out.",
+            "It must be the maximum: both bounds grow with p. A `k` "
+            "that is left out is the one that makes counts most certain: p is then about 1/2.",
             code=(
                 "models/corruption_guarantees.py:find_largest_p",
                 "methods/perturbed_generalization/calibration.py:compute_retentions",
+                "methods/perturbed_generalization/calibration.py:choose_group_size",
                 "calibrate.py:calibrate",
             ),
             checks=(
+                "methods/test_perturbed_generalization.py:test_the_chosen_k_has_the_least_variance_of_all",
                 "papers/test_perturbed_generalization.py:"
                 "test_p_is_the_largest_that_keeps_a_promise_and_the_tight_bound_allows_more",
                 "methods/test_perturbed_generalization.py:test_p_left_out_is_the_largest_that_keeps_every_promise",
@@ -353,12 +359,18 @@ SECTION_IX = Section(
             NO_CLAIM,
             "A second release is refused unless asked for. The odds of several multiply by at most the product of theirs, and a "
             "job's budget of them is added up by the ledger ([proven](corruption.md#a-budget-of-odds)); the joint posterior of "
-            "several sampled releases is not computed, and spatial data is not started.",
-            code=("attacks/composition/release_odds.py:multiply_odds",),
+            "several releases is the [product of likelihood ratios](corruption.md#joining-releases-of-redrawn-values). Spatial data "
+            "is not started.",
+            code=(
+                "attacks/composition/release_odds.py:multiply_odds",
+                "attacks/composition/redrawn_releases.py:RedrawnReleases",
+            ),
             checks=(
                 "attacks/test_release_odds.py:"
                 "test_odds_of_two_releases_multiply_by_at_most_the_product_and_some_outcome_reaches_it",
                 "attacks/test_release_odds.py:test_the_ledger_adds_up_the_odds_and_refuses_beyond_the_budget",
+                "attacks/test_joined_redrawn_releases.py:"
+                "test_beliefs_from_several_samples_are_the_product_of_what_enumeration_gives",
             ),
         ),
     ),

@@ -14,7 +14,8 @@ Of one release alone it is that release's own posterior.
     exceeds      people of whom something is believed above what any of the releases promised (`exceeds_all`: above each)
     departed     rows of the releases that are of nobody in the table any more; `unbounded` people may be those who changed
 
-A promise holds for each release alone; none is about two of them together.
+A promise holds for each release alone; none is about two of them together.  Releases that redraw values are joined by the
+product of their likelihood ratios (`redrawn_releases.py`).
 """
 
 from __future__ import annotations
@@ -41,6 +42,11 @@ from reticent.attacks.composition.joint_beliefs import (
     ReleasePart,
     compute_exact_beliefs,
     find_joint_components,
+)
+from reticent.attacks.composition.redrawn_releases import (
+    RedrawnReleases,
+    can_be_multiplied,
+    describe_joined_beliefs,
 )
 from reticent.attacks.scoring import AttackOutcome, Guesses, compute_wilson_interval, score_guesses
 from reticent.attacks.target import AttackTarget, observe, shuffle_counts
@@ -115,6 +121,8 @@ def attack_by_composition(
         _open_release(joined_release)
         for joined_release in (release, *([joined] if isinstance(joined, str | Path) else joined))
     ]
+    if len(releases) > 1 and can_be_multiplied(releases):
+        return attack_redrawn_releases(RedrawnReleases.from_releases(releases, source, missing), seed)
     is_in_ledger = False
     if not force_join and len(releases) > 1:
         from reticent.ledger.ledger import require_same_people
@@ -178,6 +186,29 @@ def attack_aligned_releases(aligned: AlignedReleases, seed: int = 0) -> Composit
         shifted=shifted,
     )
     return replace(outcome, details={**details, "unbounded": outcome.unbounded})
+
+
+def attack_redrawn_releases(joined: RedrawnReleases, seed: int = 0) -> CompositionOutcome:
+    """Attack releases that redraw values, by the product of what each makes likely; every row is a point of its own."""
+    beliefs = joined.believe()
+    rows = len(joined.truth)
+    hits = int((beliefs.guess == joined.truth).sum())
+    low, high = compute_wilson_interval(hits, rows)
+    return CompositionOutcome(
+        "composition",
+        rows,
+        hits / rows,
+        low,
+        high,
+        float(np.bincount(joined.truth[joined.truth >= 0]).max(initial=0)) / rows,
+        float(beliefs.greatest.max()),
+        None,
+        np.zeros(0),
+        np.zeros(0),
+        details=describe_joined_beliefs(joined, beliefs, seed) | {"unbounded": 0},
+        greatest=joined.bound_greatest(beliefs),
+        people=np.ones(rows, np.int64),
+    )
 
 
 def _open_release(release: Any) -> Any:

@@ -3,8 +3,8 @@
 A release at random has, for any two values x and x' of a person and everything else in the table fixed, a greatest ratio
 rho of the chances of what is published.  By Bayes' rule the odds of x against x' grow by at most that.
 
-    sampled     1 + p / (k u), u = (1 - p) / |U|: the tuple shows x with at most p + u, and somebody else's value of a group of
-                at least k (`models/corruption_guarantees.py`); k = 1 where the grouping looks at perturbed values
+    sampled     1 + p / (k c u), u = (1 - p) / |U|, where a person has c rows at most: the tuple shows x with at most p + u, and somebody else's value of a group of
+                at least k c (`models/corruption_guarantees.py`); k = 1 where the grouping looks at perturbed values
     perturbed   the greatest ratio of two entries of a column of the matrix, for who knows nobody else's value and the
                 overall distribution, from which the matrix is made
 
@@ -24,6 +24,7 @@ from math import prod
 from typing import Any
 
 from reticent.format.schema_checks import parse_fraction
+from reticent.limits import MAX_ROWS_OF_REDRAWN_PERSON
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +40,12 @@ def bound_release_odds(manifest: Any) -> ReleaseOdds:
     """Bound by how much a release can multiply the odds of two values of a person, from its manifest."""
     rows = int(manifest.rows_per_person)
     seeded = bool(manifest.seeded)
+    if rows > MAX_ROWS_OF_REDRAWN_PERSON:
+        return ReleaseOdds(None, f"a person may have {rows:,} rows, and each is drawn for", seeded)
     if "p" in manifest.own:
         p = parse_fraction(manifest.own["p"])
         grouping = manifest.method.parameters.get("grouping", "mondrian")
-        size = int(manifest.own["k"]) if grouping == "mondrian" else 1
+        size = int(manifest.own["k"]) * rows if grouping == "mondrian" else 1
         redrawn = (1 - p) / len(manifest.own["domain"])
         if not redrawn:
             return ReleaseOdds(None, "it keeps every value that it shows", seeded)

@@ -113,8 +113,10 @@ def compute_growth_from_domain(sampling: SamplingParameters, skew: Fraction) -> 
 
 
 def grows_at_most(sampling: SamplingParameters, skew: Fraction, limit: Fraction) -> bool:
-    """Whether no belief of a lambda-skewed prior grows by more."""
+    """Whether no belief of a lambda-skewed prior grows by more; what several rows hold together may be as unlikely as one likes."""
     lowest_prior = max(Fraction(0), 1 - (sampling.domain - 1) * skew)
+    if sampling.rows_per_person > 1:
+        lowest_prior = Fraction(0)
     p = sampling.p
     resistance = sampling.counted_on * (1 - p) / sampling.domain
     if sampling.rows_per_person > 1:

@@ -21,6 +21,7 @@ from typing import Any
 from reticent.catalogue import METHODS
 from reticent.errors import JobError, PromiseUnreachable, RequestError
 from reticent.exact_arithmetic import is_whole
+from reticent.limits import MAX_ROWS_OF_REDRAWN_PERSON
 from reticent.models import corruption_guarantees as bounds
 from reticent.models.corruption_guarantees import CorruptionSetting, DeltaGrowth, RhoGuarantee, validate_skew
 from reticent.models.rational_bounds import parse_fraction
@@ -49,13 +50,12 @@ def parse_retention(p: object) -> Fraction:
     return _accept_parameter(p, "p")
 
 
-def require_one_row_per_person(rows_per_person: int) -> None:
-    """Refuse persons with several rows: p is calibrated for one perturbed value of a person."""
-    if rows_per_person > 1:
+def require_few_rows_per_person(rows_per_person: int) -> None:
+    """Refuse persons with more rows than their odds are multiplied over."""
+    if rows_per_person > MAX_ROWS_OF_REDRAWN_PERSON:
         raise JobError(
             f"perturbed-generalization is not calibrated for persons with {rows_per_person} rows.",
-            why="Rows of one person in different groups are drawn and perturbed apart, and together they lift a belief by more "
-            "than p allows for one.",
+            why=f"The odds of a person's rows multiply, and are computed for {MAX_ROWS_OF_REDRAWN_PERSON:,} rows at most.",
             attempt="a table with one row of each person, and rows_per_person = 1.",
         )
 
@@ -77,16 +77,21 @@ def require_usable_domain(promises: Iterable[Any], domain: int) -> None:
             )
 
 
-def choose_group_size(promises: Iterable[Any], domain: int) -> int:
-    """Choose k so that counts are most certain at the largest p that it allows: (1 - p1) / p1, rounded, and at least 1."""
-    retentions = [_find_largest_for_promise(each_promise, 1, domain) for each_promise in promises]
+def choose_group_size(promises: Iterable[Any], domain: int, rows: int = 1) -> int:
+    """Choose k so that counts are most certain at the largest p that it allows: (1 - p1) / p1, rounded, and at least 1.
+
+    Where a person has several `rows`, that is the number of rows of a group, and k the people who may have as many.
+    """
+    retentions = [_find_largest_for_promise(each_promise, 1, domain, rows) for each_promise in promises]
     largest = min(p or Fraction(1, bounds.GUARANTEE_SCALE) for p in retentions)
-    return max(1, round((1 - largest) / largest))
+    return max(1, round((1 - largest) / largest / rows))
 
 
-def find_largest_retention(promises: Iterable[Any], k: int, domain: int, k_origin: str = "set") -> Fraction:
+def find_largest_retention(
+    promises: Iterable[Any], k: int, domain: int, k_origin: str = "set", rows: int = 1
+) -> Fraction:
     """Find the largest p that keeps every promise; `k_origin`, one of RETENTION_ADVICE, says where k is from."""
-    retentions = [(_find_largest_for_promise(each_promise, k, domain), each_promise) for each_promise in promises]
+    retentions = [(_find_largest_for_promise(each_promise, k, domain, rows), each_promise) for each_promise in promises]
     for p, promise in retentions:
         if p is None:
             raise PromiseUnreachable(
@@ -178,8 +183,8 @@ def _accept_parameter(value: object, name: str) -> Any:
     return accept_parameter(METHODS["perturbed-generalization"].fields[name], value, name, "perturbed-generalization")
 
 
-def _find_largest_for_promise(promise: Any, k: int, domain: int) -> Fraction | None:
-    return bounds.find_largest_p(lambda p: promise.holds(p, k, domain))
+def _find_largest_for_promise(promise: Any, k: int, domain: int, rows: int = 1) -> Fraction | None:
+    return bounds.find_largest_p(lambda p: promise.holds(p, k, domain, rows))
 
 
 def _validate_question(question: Mapping[str, Any]) -> tuple[int, Fraction, Any]:

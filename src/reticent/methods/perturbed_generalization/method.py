@@ -31,7 +31,7 @@ from reticent.methods.base import Method
 from reticent.methods.perturbed_generalization.calibration import (
     choose_group_size,
     find_largest_retention,
-    require_one_row_per_person,
+    require_few_rows_per_person,
     require_usable_domain,
     resolve_group_size,
 )
@@ -138,9 +138,9 @@ class PerturbedGeneralization(Method):
             object.__setattr__(self, "k", METHODS[self.name].fields["k"].implied)
 
     def require_columns(self, columns: Mapping[str, Column]) -> None:
-        """Refuse, before any row is read, a sensitive column without a declared domain, and several rows of a person."""
+        """Refuse, before any row is read, a sensitive column without a declared domain, and too many rows of a person."""
         require_declared_domain(columns, self.domain is not None)
-        require_one_row_per_person(max((column.rows_per_person or 1 for column in columns.values()), default=1))
+        require_few_rows_per_person(max((column.rows_per_person or 1 for column in columns.values()), default=1))
 
     def warnings(self, cells: Cells) -> list[str]:
         """Warn the steward if the declared domain looks as if it was taken from these cells."""
@@ -159,15 +159,16 @@ class PerturbedGeneralization(Method):
         return self.draws_many and self.grouping == "mondrian"
 
     def plan(self, cells: Cells, promises: Promises, rng: Random) -> SampledRecipe:
-        require_one_row_per_person(cells.rows_per_person)
+        rows = cells.rows_per_person
+        require_few_rows_per_person(rows)
         domain = find_sensitive_domain(cells, self.domain)
         require_usable_domain(promises, len(domain))
         k = self._resolve_group_size(cells, promises, len(domain))
         counted_on = k if self.grouping == "mondrian" else 1  # cuts that follow perturbed classes: ERRATA 5.9
-        p = self.p or find_largest_retention(promises, counted_on, len(domain), self._k_origin)
+        p = self.p or find_largest_retention(promises, counted_on, len(domain), self._k_origin, rows)
         models: list[RhoGuarantee | DeltaGrowth] = promises.require_models(RhoGuarantee, DeltaGrowth)
         for promise in models:
-            promise.verify({"p": p, "k": counted_on, "domain": len(domain)})
+            promise.verify({"p": p, "k": counted_on, "domain": len(domain), "rows": rows})
         if self.grouping == "mondrian":
             groups = group_by_cuts(cells, promises, k, self.cuts, self.weights)
             place, cell = self._draw_rows(cells, groups, k, rng)
@@ -188,7 +189,8 @@ class PerturbedGeneralization(Method):
         """Return the least group: as it is set, or as the promises make counts most certain, and never more than all rows."""
         if self.k is not None or self.s is not None:
             return resolve_group_size(self.k, self.s)
-        return max(1, min(choose_group_size(promises, domain), cells.rows))
+        rows = cells.rows_per_person
+        return max(1, min(choose_group_size(promises, domain, rows), cells.rows // rows))
 
     @property
     def _k_origin(self) -> str:
@@ -206,7 +208,7 @@ class PerturbedGeneralization(Method):
         """Draw the rows to publish (phase 3): their places among all rows, and their cells."""
         stream = rng.stream("draw")
         if self.draws_many:
-            return draw_share_of_rows(cells, groups, k, stream)
+            return draw_share_of_rows(cells, groups, k * cells.rows_per_person, stream)
         return draw_row_of_each(cells, groups, stream)
 
     def _perturb_rows(self, cells: Cells, domain: SensitiveDomain, p: Fraction, rng: Random) -> np.ndarray:
