@@ -27,6 +27,7 @@ from reticent.catalogue.entries import (
     LearnerRow,
     MethodRow,
     PromiseRow,
+    RowTable,
     load_object,
 )
 from reticent.catalogue.fields import OTHER_COLUMNS, Field, Relation
@@ -55,5 +56,6 @@ __all__ = [
     "MethodRow",
     "PromiseRow",
     "Relation",
+    "RowTable",
     "load_object",
 ]

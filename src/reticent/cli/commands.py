@@ -33,6 +33,7 @@ COMMANDS = (
     "compare",
     "advise",
     "calibrate",
+    "plugins",
     "releases",
     "withdraw",
     "forget",
