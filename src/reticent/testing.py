@@ -25,7 +25,7 @@ import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +37,7 @@ from reticent.attacks import attack as run_attack
 from reticent.audit.audit import audit
 from reticent.data.cells import COUNT_COLUMN, Cells, encode_cells
 from reticent.data.columns import Column, quasi
-from reticent.errors import BundleDamaged, PromiseUnreachable, RequestError
+from reticent.errors import AuditFailed, BundleDamaged, PromiseUnreachable, RequestError
 from reticent.job.job import Job, resolve_method, resolve_promises
 from reticent.models.k_anonymity import KAnonymity
 from reticent.models.l_diversity import ProbabilisticLDiversity
@@ -241,6 +241,8 @@ def _check_publication(job: Job, frame: pl.DataFrame, where: str) -> bool:
         groups = [Counter(frame[names["sensitive"][0]].to_list())]
         _require(not _is_kept(promise, groups), f"{where}: said to be unreachable, and the whole table keeps it")
         return False
+    except AuditFailed as refusal:
+        raise ContractBroken(f"{where}: the audit before publishing says: {refusal.what}") from None
     result = audit(release.folder, source=frame, job=job)
     _require(result.kept is not False, f"{where}: the audit says {result.verdict}")
     _require(
@@ -328,4 +330,4 @@ def _make_example_jobs() -> dict[str, tuple[Job, pl.DataFrame]]:
 
 
 def _list_parameters(promise: Any) -> dict[str, Any]:
-    return {name: getattr(promise, name) for name in promise.__dataclass_fields__}
+    return {field.name.removesuffix("_"): getattr(promise, field.name) for field in fields(promise)}
