@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 
 import jsonschema
@@ -50,8 +51,8 @@ name = "acme:slices"
 @pytest.fixture(scope="session")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The example package, installed into a folder outside the tree."""
-    pytest.importorskip("pip")
-    pytest.importorskip("setuptools")
+    if not all(map(find_spec, ("pip", "setuptools"))):
+        pytest.skip("pip and setuptools install the example")
     folder = tmp_path_factory.mktemp("plugin")
     shutil.copytree(ROOT / "examples" / "plugin", folder / "source")
     words = [sys.executable, "-m", "pip", "install", "--quiet", "--no-build-isolation", "--no-deps", "--no-index"]
@@ -197,7 +198,7 @@ def test_a_release_of_an_outside_method_is_judged_by_us_without_the_plugin(relea
 
 def test_whoever_reads_a_release_that_names_a_plugin_never_loads_it(release, capsys):
     opened = rt.open(release)
-    assert opened.query("SELECT COUNT(*) FROM release").value == 120
+    assert opened.query("SELECT COUNT(*) FROM release").estimate == 120
     found = rt.audit(release)
     assert found.kept is None and [verdict.kept for verdict in found.promises] == [None, True]
     assert "--judges acme" in found.not_shown[0]
@@ -224,7 +225,7 @@ def test_a_release_is_read_where_its_plugin_is_not_installed(release, installed,
     monkeypatch.setattr(sys, "path", [entry for entry in sys.path if entry != str(installed)])
     importlib.invalidate_caches()
     assert rt.audit(release).kept is None
-    assert rt.open(release).query("SELECT COUNT(*) FROM release").value == 120
+    assert rt.open(release).query("SELECT COUNT(*) FROM release").estimate == 120
     with pytest.raises(RequestError, match="No installed distribution brings it"):
         rt.audit(release, judges=["acme"])
 

@@ -39,6 +39,7 @@ from reticent.data.cells import COUNT_COLUMN, Cells, encode_cells
 from reticent.data.columns import Column, quasi
 from reticent.errors import AuditFailed, BundleDamaged, PromiseUnreachable, RequestError
 from reticent.job.job import Job, resolve_method, resolve_promises
+from reticent.models.beta_likeness import BetaLikeness
 from reticent.models.k_anonymity import KAnonymity
 from reticent.models.l_diversity import ProbabilisticLDiversity
 from reticent.models.promise import (
@@ -125,7 +126,7 @@ def check_promise(promise: Any, *, oracle: Oracle | None = None) -> None:
                 bool(oracle(groups, **parameters)) is by_class,
                 f"{where}: planning says {by_class}, the oracle does not",
             )
-        if tried.union_closed:
+        if getattr(tried, "union_closed", False):
             _check_unions(tried, cells, by_group, random.Random(seed), where)
     _require(
         len(outcomes) == 2,
@@ -323,7 +324,7 @@ def _make_example_jobs() -> dict[str, tuple[Job, pl.DataFrame]]:
         "generalized": (Job(columns=COLUMNS, promises=[KAnonymity(4)]), frame),
         "anatomized": (Job(columns=COLUMNS, promises=[ProbabilisticLDiversity(2)], method="anatomy"), frame),
         "perturbed": (
-            Job(columns=COLUMNS, promises=[{"model": "beta-likeness", "beta": 2}], method="beta-perturbation"),
+            Job(columns=COLUMNS, promises=[BetaLikeness(2)], method="beta-perturbation"),
             frame,
         ),
     }

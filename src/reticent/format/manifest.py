@@ -144,7 +144,7 @@ def parse_component(value: Any, rows: Mapping[str, Any], key: str, kind: str) ->
     """Parse an entry {key: name, parameter: ...} whose name is in the catalogue, with parameters that it has."""
     table = schema_checks.check_mapping(value)
     name = table.get(key)
-    if isinstance(rows, RowTable) and is_plugin_name(name):
+    if isinstance(rows, RowTable) and isinstance(name, str) and is_plugin_name(name):
         return _parse_plugin_component(table, name, key, kind)
     if not isinstance(name, str) or name not in rows:
         raise MisshapenValue(f"a {kind} is not one that this version knows", inside=True)
