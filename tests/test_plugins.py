@@ -209,7 +209,7 @@ def test_whoever_reads_a_release_that_names_a_plugin_never_loads_it(release, cap
         ["attack", "release", "--source", "people.csv", "--budget", "60"],
         ["attack", "release", "--source", "people.csv", "--as", "minimality"],
         ["report", "release", "-o", "page.html"],
-        ["report", "release", "--internal", "--source", "people.csv", "-o", "owner.md", "--format", "md"],
+        ["report", "release", "--internal", "--source", "people.csv", "--format", "json"],
         ["export", "release", "exported"],
         ["releases"],
     ]

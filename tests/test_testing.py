@@ -68,13 +68,16 @@ def test_a_wrong_method_is_told_which_law_it_breaks(method, law):
 
 
 @dataclass(frozen=True)
-class Lenient(rt.KAnonymity):
-    """Plans for fewer rows than its judge asks for."""
+class Lenient:
+    """Plans for fewer rows than its judge, that of k-anonymity, asks for."""
 
+    k: int
     name: ClassVar[str] = "k-anonymity"
+    needs_sensitive: ClassVar[bool] = False
+    union_closed: ClassVar[bool] = True
 
     def bind(self, cells, totals=None):
-        return rt.KAnonymity(2).bind(cells, totals)
+        return lambda groups: groups.sizes >= 1
 
 
 def test_a_class_that_disagrees_with_its_judge_is_found():
