@@ -15,10 +15,13 @@ PIP     := $(BIN)/python -m pip install $(OPTIONS)
 NEEDED  := import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
   print(*project["dependencies"], *project["optional-dependencies"]["charts"])
 PEERS   := pycanon==1.3.6
-EXTRAS  := postgres,excel,statfiles,stats,query,charts,studio,test,lint,browser,docs
+EXTRAS  := postgres,excel,statfiles,stats,query,charts,studio
+GROUPS  := --group test --group lint --group browser --group docs
+# The first pip that installs groups of pyproject.toml.
+NEWPIP  := 'pip>=25.1'
 
 .NOTPARALLEL:
-.PHONY: help venv install build demo test test-cluster faults hostile queries browser lint format bench docs docs-look studies install-check dist dist-check lock clean
+.PHONY: help venv install build demo test test-cluster faults hostile queries browser lint format bench docs docs-look studies install-check dist dist-check lowest pylock lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
@@ -50,7 +53,7 @@ test-cluster: $(VENV)/.test $(VENV)/.kernels ## kill an executor of Spark's loca
 
 browser: $(VENV)/.test $(VENV)/.kernels ## try reports in a real browser, which is installed (Debian; pictures in build/screenshots)
 	@command -v chromium > /dev/null || apt-get install --yes --no-install-recommends chromium
-	@$(PIP) --no-build-isolation --editable '.[browser]'
+	@$(PIP) --no-build-isolation --editable . --group browser
 	@BROWSER=all $(BIN)/python -m pytest tests/report/test_browser.py $(ARGS)
 
 lint: $(VENV)/.lint ## check the code with ruff, and its types with mypy
@@ -73,24 +76,34 @@ docs-look: docs $(VENV)/.test $(VENV)/.kernels ## take pictures of the site and 
 	@PYTHONPATH=. $(BIN)/python -m docs.site.notebook build/site/notebook.html
 	@PYTHONPATH=. $(BIN)/python -m docs.site.look build/site build/screenshots
 
-studies: $(VENV)/.test $(VENV)/.kernels ## run every study anew, hours in all (ARGS='beta_likeness 5' for a figure of one)
+studies: $(VENV)/.test $(VENV)/.kernels ## run every study anew, hours in all (ARGS='beta_likeness 5' for a figure of one, ARGS=--redraw for the charts alone)
 	@$(BIN)/python -m studies.all $(ARGS)
 
 dist: $(VENV)/.made ## build the wheel and the source distribution, in dist
 	@$(PIP) build
-	@$(BIN)/python -m build --no-isolation --outdir dist .
+	@SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct 2>/dev/null || echo 1767225600)} \
+	  $(BIN)/python -m build --no-isolation --outdir dist .
 
-install-check: ## install in odd places, with and without a compiler, and run the demo (PYTHONS='python3.11 python3.13')
+install-check: ## install the wheel and the checkout in odd places, with and without a compiler, and run the demo (PYTHONS='python3.11 python3.13')
 	@$(PYTHON) -m tests.packaging.install_check $(PYTHONS)
 
 dist-check: ## build wheel and sdist and run tests of the sdist against the wheel (PYTHONS='python3.11 python3.13', TESTS='...')
 	@$(PYTHON) -m tests.packaging.dist_check $(PYTHONS)
 
-lock: ## resolve every extra anew and write constraints.txt
+pylock: $(VENV)/.made ## write build/pylock.toml (PEP 751): what constraints.txt pins for the core, with hashes, for this Python and platform
+	@mkdir -p build
+	@KERNELS=none $(BIN)/python -m pip lock --quiet --constraint constraints.txt --output build/pylock.toml \
+	  $$($(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["dependencies"])')
+
+lowest: $(VENV)/.kernels ## install the lowest versions that pyproject.toml allows, apart, and run a part of the suite (TESTS=...)
+	@$(PYTHON) -m tests.packaging.lowest_check
+
+lock: ## resolve every extra and group anew and write constraints.txt
 	@$(PYTHON) -m venv $(VENV)/lock
+	@$(VENV)/lock/bin/python -m pip install --quiet --disable-pip-version-check --upgrade $(NEWPIP)
 	@$(VENV)/lock/bin/python -m pip install --quiet --disable-pip-version-check --dry-run --ignore-installed \
-	  --report $(VENV)/lock/report.json setuptools build -e '.[$(EXTRAS)]' 2> >(grep -v 'is ignored: it is neither' >&2)
-	@{ echo '# Written by `make lock`: the versions this project is tested with, for every extra.'; \
+	  --report $(VENV)/lock/report.json setuptools build Cython -e '.[$(EXTRAS)]' $(GROUPS) 2> >(grep -v 'is ignored: it is neither' >&2)
+	@{ echo '# Written by `make lock`: the versions this project is tested with, for every extra and group.'; \
 	   $(VENV)/lock/bin/python -c 'import json, sys; \
 	   print(*sorted(p["metadata"]["name"].lower().replace("_", "-") + "==" + p["metadata"]["version"] \
 	   for p in json.load(open(sys.argv[1]))["install"] if p["metadata"]["name"] != "reticent"), sep="\n")' \
@@ -109,9 +122,9 @@ $(VENV)/.made: constraints.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed")'
 	@if $(PYTHON) -c 'import pip, sys; sys.exit(int(pip.__version__.split(".")[0]) < 23)' 2>/dev/null; then \
 	  $(PYTHON) -m venv --without-pip $(VENV) && \
-	  $(PYTHON) -m pip --python $(BIN)/python install $(OPTIONS) pip setuptools $$($(PYTHON) -c '$(NEEDED)'); \
+	  $(PYTHON) -m pip --python $(BIN)/python install $(OPTIONS) $(NEWPIP) setuptools Cython $$($(PYTHON) -c '$(NEEDED)'); \
 	else \
-	  $(PYTHON) -m venv $(VENV) && $(PIP) setuptools $$($(PYTHON) -c '$(NEEDED)'); \
+	  $(PYTHON) -m venv $(VENV) && $(PIP) $(NEWPIP) setuptools Cython $$($(PYTHON) -c '$(NEEDED)'); \
 	fi
 	@touch $@
 
@@ -124,19 +137,18 @@ $(VENV)/.installed: $(VENV)/.made $(PROJECT)
 # they are installed without their requirements, and run on ours.
 $(VENV)/.test: $(VENV)/.made $(PROJECT)
 	@echo "installing reticent and what its tests need"
-	@KERNELS=none $(PIP) --no-build-isolation --editable '.[test]'
+	@KERNELS=none $(PIP) --no-build-isolation --editable . --group test
 	@$(PIP) --no-deps $(PEERS)
 	@touch $(VENV)/.installed $@
 
 # The type checker reads what we require, not us installed: nothing is compiled.
 $(VENV)/.lint: $(VENV)/.made $(PROJECT)
-	@$(PIP) $$($(BIN)/python -c 'import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
-	  print(*project["dependencies"], *project["optional-dependencies"]["lint"])')
+	@$(PIP) --group lint $$($(BIN)/python -c 'import tomllib; \
+	  print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["dependencies"])')
 	@touch $@
 
 $(VENV)/.docs: $(VENV)/.made $(PROJECT)
-	@$(PIP) $$($(BIN)/python -c 'import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
-	  print(*project["optional-dependencies"]["docs"])')
+	@$(PIP) --group docs
 	@touch $@
 
 # Kernels are compiled here and not by pip, which would do so in a folder of its own that a second build knows nothing of.

@@ -3,6 +3,8 @@
 A kernel is Cython in pure Python mode: its `.py` runs as it is, and the extension built from it here is found first.
 Where no C compiler works, nothing is compiled and the package is installed all the same, slow: `KERNELS=required` makes
 that an error, and `KERNELS=none` asks for it.  `KERNEL=name` restricts a build to one of them.
+
+Kernels use the stable ABI of Python 3.11, so that one build, and one wheel for each platform, serves every later version.
 """
 
 import ast
@@ -10,6 +12,7 @@ import multiprocessing
 import os
 import re
 import sys
+import sysconfig
 import tempfile
 from pathlib import Path
 
@@ -20,6 +23,8 @@ from setuptools.command.build_ext import build_ext
 EXACT = ["-g0", "-ffp-contract=off", "-fno-fast-math"]
 # What Cython writes around a loop runs once for each call: left out of line, all kernels compile in 45 CPU s instead of 57.
 SMALL = ["-DCYTHON_INLINE=__attribute__((unused))", "-DCYTHON_USE_DICT_VERSIONS=0"]
+# For the stable ABI Cython writes docstrings of constructors that nothing reads.
+QUIET = ["-Wno-unused-const-variable"]
 # Nor is anything checked in a loop that its caller has checked; what a kernel's class holds is set where it is made.
 DIRECTIVES = {"language_level": 3, "boundscheck": False, "wraparound": False, "cdivision": True}
 DIRECTIVES |= {"initializedcheck": False, "auto_pickle": False, "binding": False, "emit_code_comments": False}
@@ -28,7 +33,10 @@ FOLDER = Path("src/reticent/kernels")
 SHARED = "reticent.kernels._shared"
 # What kernels inline from one another is written once, as Python, and made a header that they cimport.
 INLINED = "inline_functions"
+# What uncompiled kernels use instead of Cython.
+UNCOMPILED = "cython_names"
 HEADERS = Path("build/cython/headers")
+STABLE_ABI = {"define_macros": [("Py_LIMITED_API", "0x030B0000")], "py_limited_api": True}
 REQUIRED = os.environ.get("KERNELS") == "required"
 
 
@@ -41,19 +49,19 @@ def flags(name: str) -> list[str]:
     docs/adr/0007-building.md has the figures.
     """
     level = "-O0" if name == SHARED else "-O3" if name in FASTEST else "-O2"
-    return [] if os.name == "nt" else [level, *EXACT, *SMALL]
+    return [] if os.name == "nt" else [level, *EXACT, *SMALL, *QUIET]
 
 
 def kernels() -> list[Extension]:
     """One extension module for each source file, and the one they share."""
     only = os.environ.get("KERNEL")
-    names = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem not in ("__init__", INLINED))
+    names = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem not in ("__init__", INLINED, UNCOMPILED))
     chosen = [
-        Extension(f"reticent.kernels.{name}", [f"{FOLDER}/{name}.py"], extra_compile_args=flags(name))
+        Extension(f"reticent.kernels.{name}", [f"{FOLDER}/{name}.py"], extra_compile_args=flags(name), **STABLE_ABI)
         for name in names
         if only in (None, "", name)
     ]
-    return [Extension(SHARED, [f"{FOLDER}/_shared.c"], extra_compile_args=flags(SHARED)), *chosen]
+    return [Extension(SHARED, [f"{FOLDER}/_shared.c"], extra_compile_args=flags(SHARED), **STABLE_ABI), *chosen]
 
 
 class Kernels(build_ext):
@@ -72,6 +80,15 @@ class Kernels(build_ext):
             return
         self.translate()
         super().build_extensions()
+
+    def copy_extensions_to_source(self) -> None:
+        """Put what was built beside its source, and remove other builds there: Python would load one for its own version."""
+        super().copy_extensions_to_source()
+        for extension in self.extensions:
+            built = FOLDER / Path(self.get_ext_filename(extension.name)).name
+            for other in FOLDER.glob(f"{built.name.partition('.')[0]}.*{built.suffix}"):
+                if other.name != built.name:
+                    other.unlink()
 
     def compiler_works(self) -> bool:
         with tempfile.TemporaryDirectory() as folder:
@@ -130,4 +147,10 @@ def inline_ours(source: Path) -> None:
         source.write_text(asked, encoding="utf-8")
 
 
-setup(ext_modules=[] if os.environ.get("KERNELS") == "none" else kernels(), cmdclass={"build_ext": Kernels})
+if sysconfig.get_config_var("Py_GIL_DISABLED"):
+    sys.exit("reticent does not run on free-threaded Python: its kernels were written and tested with the global lock.")
+setup(
+    ext_modules=[] if os.environ.get("KERNELS") == "none" else kernels(),
+    cmdclass={"build_ext": Kernels},
+    options={"bdist_wheel": {"py_limited_api": "cp311"}},
+)

@@ -8,13 +8,12 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from studies.chart import line_chart
+from studies.results import DrawCharts, write_charts
 
 HOW = {"adult.csv": "; from the repository's root: reticent data adult -o ../shared/data/adult.csv"}
 """How to get a file that no clone has."""
 
 Figures = Mapping[str, Callable[[], Iterable[dict[str, Any]]]]
-Charts = Mapping[str, Callable[[list[dict[str, Any]]], Mapping[str, str]]]
 
 
 def run(
@@ -24,7 +23,7 @@ def run(
     *,
     needs: Path,
     of: Collection[str],
-    charts: Charts | None = None,
+    draw_charts: DrawCharts,
 ) -> None:
     """The figures named on the command line, or all of them; those `of` these names need a file."""
     parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -38,11 +37,11 @@ def run(
         if name in of and not needs.exists():
             print(f"{name}: left out, {needs.parent.name}/{needs.name} is not there{HOW.get(needs.name, '')}")
             continue
-        save(options.out, name, figures, charts)
+        save(options.out, name, figures, draw_charts)
 
 
-def save(folder: Path, name: str, figures: Figures, charts: Charts | None = None) -> None:
-    """Write the rows of a figure, and its chart: the usual one, or those that `charts` has of its rows by their names."""
+def save(folder: Path, name: str, figures: Figures, draw_charts: DrawCharts) -> None:
+    """Write the rows of a figure, and its charts, which are drawn from what was written."""
     rows = list(figures[name]())
     folder.mkdir(parents=True, exist_ok=True)
     columns = list(dict.fromkeys(column for row in rows for column in row))
@@ -52,11 +51,5 @@ def save(folder: Path, name: str, figures: Figures, charts: Charts | None = None
         writer.writerows(
             {key: f"{value:.6g}" if isinstance(value, float) else value for key, value in row.items()} for row in rows
         )
-    title = (figures[name].__doc__ or name).splitlines()[0]
-    if charts is not None and name in charts:
-        drawings = charts[name](rows)
-    else:
-        drawings = {name: line_chart(rows, columns[0], columns[2], f"{name}: {title}")}
-    for drawing, chart in drawings.items():
-        (folder / f"{drawing}.svg").write_text(chart, encoding="utf-8")
+    write_charts(folder / f"{name}.csv", draw_charts)
     print(f"{name}: {len(rows)} rows", flush=True)

@@ -10,6 +10,12 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+if "free-threading" in sys.version:
+    raise ImportError(
+        "reticent does not run on free-threaded Python: its kernels were written and tested with the global lock. "
+        "Use the build of the same Python that has one."
+    )
+
 import reticent.fork_safety  # noqa: F401  # forks are noted from now on
 
 __version__ = "0.1.0"

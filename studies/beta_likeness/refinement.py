@@ -19,9 +19,11 @@ import numpy as np
 import polars as pl
 
 import reticent as rt
+from studies.beta_likeness.charts import draw_charts
 from studies.beta_likeness.tables import teachers
 from studies.jobs import job_for
 from studies.mosaic.promises import REAL, TABLES, count_cells, load_table
+from studies.results import write_charts
 
 RESULTS = Path(__file__).parent / "results"
 BETAS = (1, 2, 4)
@@ -164,6 +166,7 @@ def main() -> None:
                 )
                 rows.append(row)
         save(options.out / f"{file}.csv", rows)
+        write_charts(options.out / f"{file}.csv", draw_charts)
 
 
 if __name__ == "__main__":

@@ -10,19 +10,12 @@ import argparse
 import csv
 from pathlib import Path
 
+from studies.beta_likeness.charts import draw_charts
 from studies.beta_likeness.figures import BY_METHOD, FIGURES
 from studies.beta_likeness.tables import available
-from studies.chart import line_chart
-from studies.labelled_chart import average_runs, draw_labelled_lines
+from studies.results import write_charts
 
 RESULTS = Path(__file__).parent / "results"
-SHOWN = ("beta reached", "ail", "median error", "naive Bayes")  # what a chart shows, the first that a figure has
-
-AXES = {
-    "beta": "beta: how much more frequent than overall a value may be in a class",
-    "quasi-identifiers": "number of quasi-identifiers",
-    "rows": "rows of the table",
-}
 
 
 def main() -> None:
@@ -44,7 +37,7 @@ def main() -> None:
         rows = list(FIGURES[name](options.table, options.rows, options.queries, **only))
         file = f"{options.table}-{name}"
         rows = beside(options.out / f"{file}.csv", rows) if options.only else rows
-        save(options.out, file, rows, FIGURES[name].__doc__ or name)
+        save(options.out, file, rows)
 
 
 def beside(path: Path, fresh: list[dict]) -> list[dict]:
@@ -64,7 +57,7 @@ def beside(path: Path, fresh: list[dict]) -> list[dict]:
     return rows
 
 
-def save(folder: Path, name: str, rows: list[dict], title: str) -> None:
+def save(folder: Path, name: str, rows: list[dict]) -> None:
     if not rows:
         print(f"{name}: nothing to show")
         return
@@ -76,23 +69,7 @@ def save(folder: Path, name: str, rows: list[dict], title: str) -> None:
         writer.writerows(
             {key: f"{value:.6g}" if isinstance(value, float) else value for key, value in row.items()} for row in rows
         )
-    heading = f"{name}: {title.splitlines()[0]}"
-    if "seed" in columns:
-        across = AXES.get(columns[0], columns[0])
-        chart = draw_labelled_lines(
-            average_runs(rows, columns[0], columns[-1]),
-            columns[0],
-            columns[-1],
-            heading,
-            x_label=across,
-            y_label="CPU seconds of planning",
-            ends=("least", "most"),
-            logarithmic=True,
-        )
-    else:
-        shown = next(column for column in SHOWN if column in columns)
-        chart = line_chart(rows, columns[0], shown, heading, logarithmic=shown == "beta reached")
-    (folder / f"{name}.svg").write_text(chart, encoding="utf-8")
+    write_charts(folder / f"{name}.csv", draw_charts)
     print(f"{name}: {len(rows)} rows", flush=True)
 
 

@@ -1,4 +1,4 @@
-"""Errors of estimates by where people are taken to lie within their labels:  python -m studies.density.run [answers | joint | chart ...]
+"""Errors of estimates by where people are taken to lie within their labels:  python -m studies.density.run [answers | joint ...]
 
 answers.csv: for each table, method and seed the median and the mean relative error and the bias of 100 random counts that cut labels,
 evenly and by likelihood; `codes` are questions about columns with codes far from most values.
@@ -19,11 +19,12 @@ import polars as pl
 
 import reticent as rt
 from studies.density import tables
-from studies.density.chart import draw_errors
+from studies.density.charts import draw_charts
 from studies.density.joint import measure_joint
+from studies.results import write_charts
 
 RESULTS = Path(__file__).parent / "results"
-PARTS = ("answers", "joint", "chart")
+PARTS = ("answers", "joint")
 SEEDS = (1, 2, 3, 4, 5)
 QUESTIONS = 100
 DENSITIES = ("even", "likelihood")
@@ -41,11 +42,9 @@ def main() -> None:
     for part in options.parts or PARTS:
         if part == "answers":
             save(options.out / "answers.csv", measure_answers())
-        elif part == "joint":
-            save(options.out / "joint.csv", measure_joint(SEEDS, publish))
+            write_charts(options.out / "answers.csv", draw_charts)
         else:
-            rows = list(csv.DictReader((options.out / "answers.csv").open(encoding="utf-8")))
-            (options.out / "answers.svg").write_text(draw_errors(rows), encoding="utf-8")
+            save(options.out / "joint.csv", measure_joint(SEEDS, publish))
 
 
 def save(path: Path, rows: Iterable[dict[str, Any]]) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from studies import runner
+from studies.distribution.charts import draw_charts
 from studies.distribution.data import SHARED
 from studies.distribution.figures import FIGURES, NEED_ADULT
 
@@ -15,11 +16,11 @@ RESULTS = Path(__file__).parent / "results"
 
 
 def main() -> None:
-    runner.run(__doc__, FIGURES, RESULTS, needs=SHARED / "adult.csv", of=NEED_ADULT)
+    runner.run(__doc__, FIGURES, RESULTS, needs=SHARED / "adult.csv", of=NEED_ADULT, draw_charts=draw_charts)
 
 
 def save(folder: Path, name: str) -> None:
-    runner.save(folder, name, FIGURES)
+    runner.save(folder, name, FIGURES, draw_charts)
 
 
 if __name__ == "__main__":

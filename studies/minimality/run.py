@@ -10,7 +10,9 @@ import argparse
 import csv
 from pathlib import Path
 
+from studies.minimality.charts import draw_charts
 from studies.minimality.figures import ANY_DEAL, SETTINGS, Row, figure, pairs, summary
+from studies.results import write_charts
 
 RESULTS = Path(__file__).parent / "results"
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -48,6 +50,7 @@ def save(folder: Path, name: str, lacking: bool = False) -> None:
         writer = csv.DictWriter(handle, list(rows[0]), lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
+    write_charts(folder / f"{name}.csv", draw_charts)
     print(f"## {name}\n\n{as_markdown(rows)}\n", flush=True)
 
 

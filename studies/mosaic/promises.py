@@ -20,6 +20,8 @@ import polars as pl
 
 import reticent as rt
 from studies.jobs import job_for
+from studies.mosaic.charts import draw_charts
+from studies.results import write_charts
 
 REAL = Path(__file__).resolve().parents[3] / "shared" / "data"
 RESULTS = Path(__file__).parent / "results"
@@ -217,6 +219,7 @@ def main() -> None:
         writer.writerows(
             {key: f"{value:.6g}" if isinstance(value, float) else value for key, value in row.items()} for row in rows
         )
+    write_charts(options.out, draw_charts)
 
 
 if __name__ == "__main__":

@@ -14,8 +14,9 @@ from typing import Any
 
 import reticent as rt
 from studies.beta_likeness.tables import available, cells, most_quasi
-from studies.chart import line_chart
 from studies.jobs import job_for
+from studies.mosaic.charts import draw_charts
+from studies.results import write_charts
 
 RESULTS = Path(__file__).parent / "results"
 SECONDS = (0.25, 0.5, 1, 2, 4, 8, 16)
@@ -77,9 +78,7 @@ def save(folder: Path, name: str, rows: list[dict]) -> None:
         writer.writerows(
             {key: f"{value:.4g}" if isinstance(value, float) else value for key, value in row.items()} for row in rows
         )
-    title = f"{name}: loss against CPU seconds, Mondrian = 1"
-    chart = line_chart(rows, "CPU seconds", "share of Mondrian's loss", title, doubling=True)
-    (folder / f"{name}.svg").write_text(chart, encoding="utf-8")
+    write_charts(folder / f"{name}.csv", draw_charts)
     print(f"{name}: {len(rows)} rows", flush=True)
 
 

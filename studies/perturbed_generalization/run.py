@@ -12,8 +12,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from studies.perturbed_generalization.charts import draw_charts
 from studies.perturbed_generalization.draws import compared
 from studies.perturbed_generalization.figures import GROUPINGS, SHARED, boxes, figures_of, table_iii
+from studies.results import write_charts
 
 RESULTS = Path(__file__).parent / "results"
 NAMES = ("table-iii", "teachers", "boxes", "sal", "draws")
@@ -33,6 +35,7 @@ def main() -> None:
         made = {"table-iii": table_iii, "boxes": boxes, "draws": compared}.get(name)
         suffix = "" if len(groupings) > 1 or made else f"-{groupings[0]}"
         save(options.out / f"{name}{suffix}.csv", made() if made else figures_of(name, groupings))
+        write_charts(options.out / f"{name}{suffix}.csv", draw_charts)
 
 
 def save(path: Path, rows: Iterable[dict[str, Any]]) -> None:

@@ -24,26 +24,14 @@ import polars as pl
 import reticent as rt
 from reticent import datasets
 from reticent.utility.mining import ReconstructingTree
-from studies.labelled_chart import average_runs, draw_labelled_lines
+from studies.perturbed_generalization.charts import draw_charts
 from studies.perturbed_generalization.figures import RETENTIONS, SIZES, SPLITS, VALUES
+from studies.results import write_charts
 
 RESULTS = Path(__file__).parent / "results"
 SEEDS = (1, 2, 3, 4, 5)
 DEFAULT_K = 6
 DEFAULT_P = "0.3"
-FIGURES = {
-    "2a": ("k", "2"),
-    "2b": ("k", "3"),
-    "2-median": ("k", "median"),
-    "3a": ("p", "2"),
-    "3b": ("p", "3"),
-    "3-median": ("p", "median"),
-}
-TITLES = {"2": "two categories", "3": "three categories", "median": "halves at the median"}
-ACROSS = {
-    "k": "k: the least number of people under a label (p = 0.3)",
-    "p": "p: the chance that a value is kept (k = 6)",
-}
 
 
 @cache
@@ -109,25 +97,6 @@ def measure_errors(rows: int, draws: list[str]) -> Iterator[dict[str, Any]]:
                     }
 
 
-def draw_charts(rows: list[dict[str, Any]], folder: Path) -> None:
-    for name, (axis, split) in FIGURES.items():
-        fixed, value = ("p", DEFAULT_P) if axis == "k" else ("k", DEFAULT_K)
-        chosen = [row for row in rows if row["split"] == split and str(row[fixed]) == str(value)]
-        guesses = [{**row, "method": "guessing the most frequent", "held_out": row["guess"]} for row in chosen]
-        title = f"Figure {name}: share of held-out people put into the wrong one of {TITLES[split]}; five seeds, mean and range"
-        averaged = average_runs([*chosen, *guesses], axis, "held_out")
-        chart = draw_labelled_lines(
-            averaged,
-            axis,
-            "held_out",
-            title,
-            x_label=ACROSS[axis],
-            y_label="classification error",
-            ends=("least", "most"),
-        )
-        (folder / f"figure-{name}.svg").write_text(chart, encoding="utf-8")
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=40_000)
@@ -145,7 +114,7 @@ def main() -> None:
         writer.writerows(
             {key: f"{value:.6g}" if isinstance(value, float) else value for key, value in row.items()} for row in rows
         )
-    draw_charts(rows, options.out)
+    write_charts(options.out / "seeds.csv", draw_charts)
 
 
 if __name__ == "__main__":

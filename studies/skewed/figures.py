@@ -15,7 +15,6 @@ import numpy as np
 import polars as pl
 
 import reticent as rt
-from studies.labelled_chart import draw_labelled_lines
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 NAMES = {"unsafe": "unsafe D", "safe": "safe D", "randomized": "R-suppression", "calibrated": "calibrated (ours)"}
@@ -228,54 +227,10 @@ def withheld_ends(found: dict) -> tuple[float, float]:
     return found.get("withheld_low", worst), found.get("withheld_high", worst)
 
 
-def draw_figure_4(rows: list[Row]) -> dict[str, str]:
-    title = (
-        "Adult, 30,162 complete rows of the training split: share of the people who have each value of a column, by the "
-        "value's rank. Occupation is the flattest; a line that starts above 1/l violates l-eligibility"
-    )
-    shown = [row for row in rows if int(str(row["rank"])) <= 16]
-    return {
-        "4": draw_labelled_lines(
-            shown,
-            "rank",
-            "share",
-            title,
-            x_label="rank of the value, 1 the most frequent",
-            y_label="share of the people",
-        )
-    }
-
-
-def draw_linear_slope(rows: list[Row]) -> dict[str, str]:
-    title = (
-        "Linear counts 1000 (1 - s (i - 1)) of 20 values, at least 1, l = 5: share of the records that each kind withholds "
-        "(exact means), by the slope s"
-    )
-    return {
-        "linear-slope": draw_labelled_lines(
-            rows,
-            "slope",
-            "rate",
-            title,
-            x_label="slope s: what a value has less than the one before, by 1000",
-            y_label=RATE,
-        )
-    }
-
-
-def draw_linear_l(rows: list[Row]) -> dict[str, str]:
-    title = (
-        "Linear counts 1000, 900, ... 100, then 1, of 20 values: share of the records that each kind withholds (exact "
-        "means), by l. Zipf's counts violate l-eligibility from l = 4 on, these from l = 6 on"
-    )
-    return {"linear-l": draw_labelled_lines(rows, "l", "rate", title, x_label="l, of l-eligibility", y_label=RATE)}
-
-
 FIGURES: dict[str, Callable[[], Iterator[Row]]] = {
     "4": figure_4, "linear-slope": linear_slope, "linear-l": linear_l,
     "5": figure_5, "6": figure_6, "7": figure_7, "8a": figure_8a, "8b": figure_8b,
     "posterior-small": posterior_small, "posterior-priors": posterior_priors,
     "posterior-zipf": posterior_zipf, "posterior-adult": posterior_adult,
 }  # fmt: skip
-CHARTS = {"4": draw_figure_4, "linear-slope": draw_linear_slope, "linear-l": draw_linear_l}
 NEED_ADULT = {"4", "5", "6", "7", "posterior-adult"}

@@ -15,7 +15,6 @@ import numpy as np
 import polars as pl
 
 import reticent as rt
-from studies.labelled_chart import draw_labelled_lines
 from studies.skewed.dealing import learn
 from studies.skewed.figures import SHARED, Row
 
@@ -166,82 +165,8 @@ def groupings_knowing() -> Iterator[Row]:
             }
 
 
-def draw_answers(rows: list[Row]) -> dict[str, str]:
-    ticks = {float(str(row["table"])): str(row["name"]) for row in rows}
-    said = (
-        f"{ROWS:,} people each, {QUESTIONS} counts over a third of the ages and one value, band over {len(SEEDS)} seeds"
-    )
-    return {
-        "groupings-answers": draw_labelled_lines(
-            rows,
-            "table",
-            "width",
-            f"Anatomy: width of the guaranteed bounds of a count, median, by the true count; {said}",
-            x_label="table",
-            y_label="width / true count, median",
-            ends=("width low", "width high"),
-            ticks=ticks,
-        ),
-        "groupings-errors": draw_labelled_lines(
-            rows,
-            "table",
-            "error",
-            f"Anatomy: error of the estimate of a count, median, by the true count; {said}",
-            x_label="table",
-            y_label="error / true count, median",
-            ends=("error low", "error high"),
-            ticks=ticks,
-        ),
-    }
-
-
-def draw_attacks(rows: list[Row]) -> dict[str, str]:
-    ticks = {float(str(row["table"])): str(row["name"]) for row in rows}
-    shown = [row for row in rows if row["attack"] in ("naive-bayes", "definetti", "skewness", "composition")]
-    title = (
-        f"Anatomy at l = 4, {ROWS:,} people each: share of the people whose value an attack guesses, by grouping; band over "
-        f"{len(SEEDS)} seeds. A quarter is what a group says by itself"
-    )
-    return {
-        "groupings-attacks": draw_labelled_lines(
-            shown,
-            "table",
-            "success",
-            title,
-            x_label="table",
-            y_label="people guessed, share of all",
-            ends=("success low", "success high"),
-            ticks=ticks,
-        )
-    }
-
-
-def draw_knowing(rows: list[Row]) -> dict[str, str]:
-    ticks = {float(str(row["table"])): str(row["counts"]) for row in rows}
-    title = (
-        "Anatomy at l = 2, all releases of tiny tables, exactly: the surest belief about one person's value of an "
-        "adversary who knows the method and not its key. One half is promised"
-    )
-    return {
-        "groupings-knowing": draw_labelled_lines(
-            rows,
-            "table",
-            "surest",
-            title,
-            x_label="how many people hold each value",
-            y_label="surest belief",
-            ticks=ticks,
-        )
-    }
-
-
 FIGURES: dict[str, Callable[[], Iterator[Row]]] = {
     "groupings-answers": groupings_answers,
     "groupings-attacks": groupings_attacks,
     "groupings-knowing": groupings_knowing,
-}
-CHARTS = {
-    "groupings-answers": draw_answers,
-    "groupings-attacks": draw_attacks,
-    "groupings-knowing": draw_knowing,
 }

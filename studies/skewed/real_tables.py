@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator
 import polars as pl
 
 import reticent as rt
-from studies.labelled_chart import draw_labelled_lines
 from studies.skewed.figures import SHARED, Row, violated
 
 KINDS = ("eligible", "unsafe", "calibrated", "safe")
@@ -94,36 +93,4 @@ def priors_growing() -> Iterator[Row]:
                 }
 
 
-def draw_real_kinds(rows: list[Row]) -> dict[str, str]:
-    charts = {}
-    for name in dict.fromkeys(str(row["table"]) for row in rows):
-        of_table = [row for row in rows if row["table"] == name]
-        title = (
-            f"{name}, {of_table[0]['rows']:,} rows in {of_table[0]['values']} values: share of the rows that each kind of "
-            "suppression withholds (exact means), by l. The default was calibrated and is safe"
-        )
-        charts[f"real-kinds-{name}"] = draw_labelled_lines(
-            of_table, "l", "share", title, x_label="l, of l-eligibility", y_label="withheld rows, share of all"
-        )
-    return charts
-
-
-def draw_priors_growing(rows: list[Row]) -> dict[str, str]:
-    title = (
-        "Counts 30, 8, 6, 5, 4 and their multiples, l = 3: how surely an adversary who knows the algorithm tells which "
-        "value led, in the worst release of each kind, by prior. One third is promised"
-    )
-    return {
-        "priors-growing": draw_labelled_lines(
-            rows,
-            "records",
-            "posterior",
-            title,
-            x_label="records of the table",
-            y_label="worst posterior that a value led",
-        )
-    }
-
-
 FIGURES: dict[str, Callable[[], Iterator[Row]]] = {"real-kinds": real_kinds, "priors-growing": priors_growing}
-CHARTS = {"real-kinds": draw_real_kinds, "priors-growing": draw_priors_growing}

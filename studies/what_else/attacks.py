@@ -20,7 +20,8 @@ import polars as pl
 
 import reticent as rt
 from studies.beta_likeness import tables
-from studies.chart import line_chart
+from studies.results import write_charts
+from studies.what_else.charts import draw_charts
 from studies.what_else.labels import RESULTS, save, time_use
 
 ROWS = 4_000
@@ -77,11 +78,7 @@ def main() -> None:
         for letter in LINES:
             if found := list(by(letter, frame, columns)):
                 save(options.out / f"by-{letter}-{slug}.csv", found)
-                title = (
-                    f"{name}: how often guesses are right by Mondrian's releases, and a control with shuffled values"
-                )
-                chart = line_chart(found, letter, "right", title)
-                (options.out / f"by-{letter}-{slug}.svg").write_text(chart, encoding="utf-8")
+                write_charts(options.out / f"by-{letter}-{slug}.csv", draw_charts)
 
 
 def saved(path: Path) -> list[dict[str, Any]]:

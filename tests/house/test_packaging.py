@@ -8,15 +8,21 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from importlib.metadata import distribution
 
+import numpy as np
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
+from reticent.kernels import cython_names
 from tests.support.command_line import place as place
 from tests.support.command_line import run as run
 from tests.support.repository import PACKAGE, ROOT
 
 WORDS = {"FROM", "RUN", "COPY", "WORKDIR", "ENV", "USER", "ENTRYPOINT", "CMD"}
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT = SETTINGS["project"]
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
 
 
@@ -84,6 +90,7 @@ def test_every_version_that_a_package_needs_is_pinned():
     needed = [
         *PROJECT["dependencies"],
         *(name for extra in PROJECT["optional-dependencies"].values() for name in extra),
+        *(name for group in SETTINGS["dependency-groups"].values() for name in group),
     ]
     for requirement in needed:
         assert re.match(r"[\w.-]+", requirement)[0].lower().replace("_", "-") in pinned, requirement
@@ -97,8 +104,9 @@ def test_every_target_of_make_says_what_it_does():
 
 @pytest.fixture
 def uncompiled(tmp_path):
-    """The package as it is installed where there is no compiler."""
+    """The package as it is installed where there is no compiler, and no Cython."""
     shutil.copytree(PACKAGE, tmp_path / "reticent", ignore=shutil.ignore_patterns("*.so", "__pycache__"))
+    (tmp_path / "cython.py").write_text("raise ImportError('No Cython is installed here.')\n", encoding="utf-8")
     return tmp_path
 
 
@@ -126,3 +134,58 @@ def test_an_uncompiled_package_says_so_in_its_version(uncompiled):
     )
     assert "not compiled" in ran.stdout
     assert ran.stderr == ""
+
+
+def test_every_kernel_can_be_loaded_without_a_compiler_and_without_cython(uncompiled):
+    program = """
+import warnings; warnings.simplefilter("ignore")
+from importlib import import_module
+from reticent.kernels import list_uncompiled_kernels
+for name in list_uncompiled_kernels():
+    assert import_module(f"reticent.kernels.{name}").cython.__name__ == "reticent.kernels.cython_names"
+"""
+    environment = {**os.environ, "PYTHONPATH": str(uncompiled)}
+    subprocess.run([sys.executable, "-c", program], env=environment, cwd=uncompiled, check=True)
+
+
+def test_cython_s_names_convert_as_cython_s_own_module_does():
+    cython = pytest.importorskip("cython")
+    for type_name in ("bint", "char", "double", "int", "longlong", "Py_ssize_t", "uchar", "ulonglong"):
+        for value in (0, 1, -7, 2.75, True, np.float64(0.5), np.int32(9), 2**70):
+            ours = cython_names.cast(getattr(cython_names, type_name), value)
+            theirs = cython.cast(getattr(cython, type_name), value)
+            assert (type(ours), ours) == (type(theirs), theirs), (type_name, value)
+
+
+def test_cython_is_needed_to_build_and_not_to_run():
+    assert any(each.startswith("Cython") for each in SETTINGS["build-system"]["requires"])
+    assert not any("cython" in each.lower() for each in PROJECT["dependencies"])
+
+
+def test_free_threaded_python_is_refused_before_anything_is_loaded():
+    program = "import sys; sys.version = '3.14.0 free-threading build'; import reticent"
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert ran.returncode == 1
+    assert "ImportError: reticent does not run on free-threaded Python" in ran.stderr
+
+
+def test_the_page_names_every_distribution_that_is_installed():
+    page = (ROOT / "docs" / "installing.md").read_text(encoding="utf-8")
+    listed = re.search(r"^(\d+) distributions without extras: (.*?)\.$", page, re.MULTILINE | re.DOTALL)
+    names = set(re.findall(r"`([\w-]+)`", listed[2]))
+    assert names == {"reticent", *list_required_distributions(PROJECT["dependencies"])}
+    assert int(listed[1]) == len(names)
+
+
+def list_required_distributions(requirements: list[str]) -> set[str]:
+    """List, by name, what requirements bring, and what those require without extras and on this Python."""
+    names: set[str] = set()
+    waiting = [Requirement(each) for each in requirements]
+    while waiting:
+        requirement = waiting.pop()
+        name = canonicalize_name(requirement.name)
+        if name in names or (requirement.marker and not requirement.marker.evaluate({"extra": ""})):
+            continue
+        names.add(name)
+        waiting += [Requirement(each) for each in distribution(name).requires or ()]
+    return names

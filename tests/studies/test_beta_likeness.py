@@ -9,7 +9,6 @@ from studies.beta_likeness import run
 from studies.beta_likeness.figures import FIGURES
 from studies.beta_likeness.plans import make
 from studies.beta_likeness.tables import cells
-from studies.chart import line_chart
 
 QUICK = [name for name in FIGURES if name not in ("4b", "4c", "5", "claim")]  # searches, and mosaic: minutes in all
 
@@ -33,13 +32,6 @@ def test_measures_of_classes_agree_with_their_promise():
     assert made.diversity.min() >= 1
     assert make("tmondrian", table, 0.2).closeness.max() <= 0.2 + 1e-12
     assert made.plan.boxes.until[:, -1].sum() == 12_000
-
-
-def test_a_chart_shows_every_method_once():
-    rows = [{"x": x, "y": x * y, "method": name} for x in (1, 2, 3) for name, y in (("one", 1.0), ("two", 2.0))]
-    drawn = line_chart(rows, "x", "y", "a title with <marks>")
-    assert drawn.count("<polyline") == 2
-    assert "&lt;marks&gt;" in drawn
 
 
 def test_an_unknown_figure_is_refused(monkeypatch, capsys):

@@ -8,7 +8,7 @@ from statistics import median
 import pytest
 
 from studies.density import run, tables
-from studies.density.chart import draw_errors
+from studies.density.charts import draw_charts
 from studies.density.joint import PAIRS
 from tests.support.repository import ROOT
 
@@ -44,7 +44,9 @@ def test_the_default_is_the_better_one_in_most_cases_and_with_codes():
 
 
 def test_the_chart_is_drawn_from_the_rows():
-    assert (run.RESULTS / "answers.svg").read_text(encoding="utf-8") == draw_errors(read_rows("answers"))
+    assert draw_charts("answers", read_rows("answers"))["answers"] == (run.RESULTS / "answers.svg").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_the_study_says_what_was_measured():

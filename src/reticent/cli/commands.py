@@ -15,6 +15,7 @@ from typer.core import TyperCommand
 
 from reticent.cli.completion import add_completions
 from reticent.cli.progress import note_release
+from reticent.cli.startup import describe_version
 from reticent.errors import RequestError
 from reticent.redaction import is_address
 
@@ -98,24 +99,11 @@ def run_top_level(
     """Publish microdata that says no more than you promised."""
     # `main` has taken the options about telling out of the words; they stand here for the help.
     if version:
-        from reticent import __version__
-
-        typer.echo(f"reticent {__version__} ({describe_kernels()})")
+        typer.echo(describe_version())
         raise typer.Exit()
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
         raise typer.Exit(1)
-
-
-def describe_kernels() -> str:
-    """Tell whether the loops of planning and auditing are compiled."""
-    import warnings
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # said here, in the version's own words
-        from reticent.kernels import list_uncompiled_kernels
-    slow = len(list_uncompiled_kernels())
-    return f"{slow} kernels not compiled: slow" if slow else "kernels compiled"
 
 
 def _refuse_address(parameter: Any, value: Path) -> None:

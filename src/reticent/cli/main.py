@@ -87,10 +87,13 @@ def run_command(words: list[str], options: ErrorOptions) -> int:
 
 
 def _invoke_command(words: list[str]) -> object:
+    if words == ["--version"]:  # answered before the parser is loaded, which takes most of a start
+        print(startup.describe_version())
+        return 0
     if not {"-h", "--help", "--version"} & set(words):
         require_address_space()
-    for line in recover_interrupted_runs(words):
-        print(line, file=sys.stderr)
+        for line in recover_interrupted_runs(words):
+            print(line, file=sys.stderr)
     from reticent.cli.commands import build_parser
 
     # On its own the parser ends the process with 2 for a usage error, which means "unreachable" here.

@@ -20,6 +20,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+import reticent
 from reticent.errors import OutOfMemory, ReticentError
 from reticent.memory import get_address_limit
 
@@ -115,6 +116,18 @@ def drop_polars_settings() -> None:
         threads = name == "POLARS_MAX_THREADS" and os.environ[name].isdecimal() and 0 < int(os.environ[name]) <= 4096
         if not threads:
             del os.environ[name]
+
+
+def describe_version() -> str:
+    """Describe this version in a line, with whether the loops of planning and auditing are compiled."""
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # said here, in the version's own words
+        from reticent.kernels import list_uncompiled_kernels
+    slow = len(list_uncompiled_kernels())
+    state = f"{slow} kernels not compiled: slow" if slow else "kernels compiled"
+    return f"reticent {reticent.__version__} ({state})"
 
 
 def silence_stdout() -> None:

@@ -8,16 +8,17 @@ from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from warnings import warn
 
+NEVER_COMPILED = ("__init__", "inline_functions", "cython_names")
 UNCOMPILED_WARNING = "reticent runs uncompiled"
 
 
 def list_uncompiled_kernels() -> list[str]:
     """List the kernels that have no compiled module beside them, in the order of their names.
 
-    `inline_functions` has none: kernels inline what they use of it.
+    `inline_functions` has none: kernels inline what they use of it.  `cython_names` serves those that are not compiled.
     """
     folder = Path(__file__).parent
-    names = sorted(path.stem for path in folder.glob("*.py") if path.stem not in ("__init__", "inline_functions"))
+    names = sorted(path.stem for path in folder.glob("*.py") if path.stem not in NEVER_COMPILED)
     return [name for name in names if not any((folder / f"{name}{suffix}").exists() for suffix in EXTENSION_SUFFIXES)]
 
 

@@ -4,7 +4,10 @@ A state is how many of each value are left; who is next follows from it.  `chanc
 what is left, and the way from the full state to the empty one is a Markov chain whose steps are the posterior beliefs.
 """
 
-import cython
+try:
+    import cython
+except ImportError:  # uncompiled, and Cython is not installed
+    from reticent.kernels import cython_names as cython
 
 
 def compute_beliefs(

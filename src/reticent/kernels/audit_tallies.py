@@ -1,6 +1,9 @@
 """How often each number occurs, in a table by hash: open addressing, a free place has the key -1."""
 
-import cython
+try:
+    import cython
+except ImportError:  # uncompiled, and Cython is not installed
+    from reticent.kernels import cython_names as cython
 
 
 def tally_words(

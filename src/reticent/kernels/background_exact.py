@@ -6,7 +6,10 @@ is enough forwards, and one backwards.  Every level is divided by its greatest n
 vanish, and posteriors are ratios within a level.
 """
 
-import cython
+try:
+    import cython
+except ImportError:  # uncompiled, and Cython is not installed
+    from reticent.kernels import cython_names as cython
 
 
 def expect_placements(

@@ -3,7 +3,10 @@
 Every term is a product of weights >= 0 and a count: no sum here cancels, and relative errors stay within the number of terms.
 """
 
-import cython
+try:
+    import cython
+except ImportError:  # uncompiled, and Cython is not installed
+    from reticent.kernels import cython_names as cython
 
 
 def contract_last_axis(

@@ -3,8 +3,15 @@
 Li, Li & Zhang, ICDE 2009: the Omega-estimate (equation 5) and its further rounds, the distance of equation 6 on smoothed beliefs.
 """
 
-import cython
-from cython.cimports.libc.math import log
+try:
+    import cython
+except ImportError:  # uncompiled, and Cython is not installed
+    from reticent.kernels import cython_names as cython
+
+if cython.compiled:
+    from cython.cimports.libc.math import log
+else:
+    from math import log
 
 LN2 = cython.declare(cython.double, 0.6931471805599453)
 REST = cython.declare(cython.double, 0.10981384722661198)  # ln 2 - 1/2 - 1/12: all further terms of the series at x = 1

@@ -3,8 +3,15 @@
 A pair stands for a value that some group of a point publishes.  Of a quasi-identifier each pair has a number: its code with its value.
 """
 
-import cython
-from cython.cimports.libc.math import exp
+try:
+    import cython
+except ImportError:  # uncompiled, and Cython is not installed
+    from reticent.kernels import cython_names as cython
+
+if cython.compiled:
+    from cython.cimports.libc.math import exp
+else:
+    from math import exp
 
 
 def tally(numbers: cython.longlong[:, ::1], people: cython.double[::1], table: cython.double[::1]) -> None:

@@ -5,7 +5,10 @@ table in two, again and again, fall apart the same way: in some column the codes
 and points are divided by these components until few boxes are left, which are compared one by one.
 """
 
-import cython
+try:
+    import cython
+except ImportError:  # uncompiled, and Cython is not installed
+    from reticent.kernels import cython_names as cython
 import numpy as np
 
 

@@ -4,7 +4,10 @@ Places are cells in the order of (bucket, key); `left` counts their free rows.  
 two chains, towards lower and towards higher places, that are shortened as they are walked.
 """
 
-import cython
+try:
+    import cython
+except ImportError:  # uncompiled, and Cython is not installed
+    from reticent.kernels import cython_names as cython
 
 
 def fill_along(

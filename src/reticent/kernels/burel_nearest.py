@@ -4,7 +4,10 @@ Places are cells; bucket b owns the nodes starts[b] .. starts[b + 1] of an impli
 its middle place, its children the middles of the two halves.  `box` bounds a subtree, `alive` counts its free rows.
 """
 
-import cython
+try:
+    import cython
+except ImportError:  # uncompiled, and Cython is not installed
+    from reticent.kernels import cython_names as cython
 
 
 def fill_nearest(

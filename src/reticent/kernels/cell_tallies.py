@@ -1,6 +1,9 @@
 """How often each number occurs, in an array that has a place for every number, and where each was first met."""
 
-import cython
+try:
+    import cython
+except ImportError:  # uncompiled, and Cython is not installed
+    from reticent.kernels import cython_names as cython
 
 
 def tally_numbers(

@@ -1,6 +1,9 @@
 """How many weighted points lie in each of many boxes, counted no further than asked."""
 
-import cython
+try:
+    import cython
+except ImportError:  # uncompiled, and Cython is not installed
+    from reticent.kernels import cython_names as cython
 
 
 def count_covered(

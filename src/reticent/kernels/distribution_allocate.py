@@ -3,7 +3,10 @@
 `tree[node]` is (parent, first child, children, weight); children of a node are numbered one after the other, parents before them.
 """
 
-import cython
+try:
+    import cython
+except ImportError:  # uncompiled, and Cython is not installed
+    from reticent.kernels import cython_names as cython
 
 
 def allocate(

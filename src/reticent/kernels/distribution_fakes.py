@@ -13,7 +13,10 @@ weight,
 (t + 1) x (held + t + 1), begin in `cost`, and where the choices of its edge, (t + 1) x (J + 1) of its parent, begin in `choice`.
 """
 
-import cython
+try:
+    import cython
+except ImportError:  # uncompiled, and Cython is not installed
+    from reticent.kernels import cython_names as cython
 
 INFEASIBLE = cython.declare(cython.double, 1e300)
 

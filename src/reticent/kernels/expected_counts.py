@@ -1,6 +1,9 @@
 """Counting under many range predicates at once, where people are known and what values they have is expected."""
 
-import cython
+try:
+    import cython
+except ImportError:  # uncompiled, and Cython is not installed
+    from reticent.kernels import cython_names as cython
 
 
 def sum_expected_counts(

@@ -1,6 +1,9 @@
 """Numbers in the order of their groups, by counting: what a stable sort would give, in one pass."""
 
-import cython
+try:
+    import cython
+except ImportError:  # uncompiled, and Cython is not installed
+    from reticent.kernels import cython_names as cython
 
 AnyInteger = cython.fused_type(cython.int, cython.longlong)
 

@@ -1,6 +1,9 @@
 """Hilbert keys of points on a grid (Skilling, "Programming the Hilbert curve", AIP 2004)."""
 
-import cython
+try:
+    import cython
+except ImportError:  # uncompiled, and Cython is not installed
+    from reticent.kernels import cython_names as cython
 
 
 def compute_hilbert_keys(points: cython.longlong[:, ::1], bits: cython.int, keys: cython.longlong[::1]):

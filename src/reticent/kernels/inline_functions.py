@@ -5,7 +5,10 @@ was not compiled imports them from here.  A function here may use its arguments 
 nothing else.
 """
 
-import cython
+try:
+    import cython
+except ImportError:  # uncompiled, and Cython is not installed
+    from reticent.kernels import cython_names as cython
 
 
 @cython.cfunc

@@ -1,6 +1,9 @@
 """What the rows of one type take of their group's values, the best first: values are sorted within each group."""
 
-import cython
+try:
+    import cython
+except ImportError:  # uncompiled, and Cython is not installed
+    from reticent.kernels import cython_names as cython
 
 
 def take_first(

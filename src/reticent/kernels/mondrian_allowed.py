@@ -7,7 +7,10 @@ it have at most floor(c d / n): a side is allowed if its size is between the gre
 values, both kept as the root of a tree over the values, so that moving a row from one side to the other takes a few steps.
 """
 
-import cython
+try:
+    import cython
+except ImportError:  # uncompiled, and Cython is not installed
+    from reticent.kernels import cython_names as cython
 import numpy as np
 
 if cython.compiled:

@@ -12,7 +12,10 @@ A node's rows are packed anew for its sweep: only the columns that vary in it, t
 in lanes of 8, 16 or 32 bits with a free bit above each, so that all columns of a word are compared at once.
 """
 
-import cython
+try:
+    import cython
+except ImportError:  # uncompiled, and Cython is not installed
+    from reticent.kernels import cython_names as cython
 import numpy as np
 
 if cython.compiled:

@@ -5,7 +5,10 @@ range, between the children of the lowest common ancestor in a tree.  Of the two
 taken that leaves the sides more even.
 """
 
-import cython
+try:
+    import cython
+except ImportError:  # uncompiled, and Cython is not installed
+    from reticent.kernels import cython_names as cython
 import numpy as np
 
 if cython.compiled:

@@ -7,7 +7,10 @@ A cut is five integers (start, stop, column, lo, hi): of the rows start..stop th
 to the left.
 """
 
-import cython
+try:
+    import cython
+except ImportError:  # uncompiled, and Cython is not installed
+    from reticent.kernels import cython_names as cython
 import numpy as np
 
 GUARD = cython.declare(cython.ulonglong, 0x8000000080000000)

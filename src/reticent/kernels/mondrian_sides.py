@@ -6,7 +6,10 @@ numbered behind those of the one before.  Cuts of one node follow one another: w
 where several of its cuts part the same column, its codes are counted once and each cut is a difference of two sums.
 """
 
-import cython
+try:
+    import cython
+except ImportError:  # uncompiled, and Cython is not installed
+    from reticent.kernels import cython_names as cython
 import numpy as np
 
 if cython.compiled:

@@ -6,7 +6,10 @@ published around one row is a choice of ancestor in each column and a range of o
 rows by those choices, summed up level by level, gives the best of them exactly.
 """
 
-import cython
+try:
+    import cython
+except ImportError:  # uncompiled, and Cython is not installed
+    from reticent.kernels import cython_names as cython
 
 
 def find_carrier_box(

@@ -17,11 +17,14 @@ The promise is judged by integers (`keeps_promise`); doubles guide the search, a
 again.
 """
 
-import cython
+try:
+    import cython
+except ImportError:  # uncompiled, and Cython is not installed
+    from reticent.kernels import cython_names as cython
 import numpy as np
-from cython.cimports.libc.math import log
 
 if cython.compiled:
+    from cython.cimports.libc.math import log
     from cython.cimports.reticent.kernels.inline_functions import (
         compute_span,
         is_recursively_diverse,
@@ -31,6 +34,8 @@ if cython.compiled:
         sum_ordered_distance,
     )
 else:
+    from math import log
+
     from reticent.kernels.inline_functions import (
         compute_span,
         is_recursively_diverse,

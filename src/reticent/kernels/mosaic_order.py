@@ -7,7 +7,10 @@ be a group.  Of the parts the one nearer to the last point placed comes first, a
 leaf follow a chain of nearest neighbours.  A column of 100,000 values costs no more than one of a hundred.
 """
 
-import cython
+try:
+    import cython
+except ImportError:  # uncompiled, and Cython is not installed
+    from reticent.kernels import cython_names as cython
 
 if cython.compiled:
     from cython.cimports.reticent.kernels.inline_functions import compute_span, next_random, scale_random

@@ -6,11 +6,14 @@ A *unit* is one row.  `Segmenter` keeps k-anonymity and distinct l-diversity: it
 comes of it is checked outside.  Losses come from `spans` and `places`, see `reticent.methods.mosaic.kernel_tables`.
 """
 
-import cython
+try:
+    import cython
+except ImportError:  # uncompiled, and Cython is not installed
+    from reticent.kernels import cython_names as cython
 import numpy as np
-from cython.cimports.libc.math import log
 
 if cython.compiled:
+    from cython.cimports.libc.math import log
     from cython.cimports.reticent.kernels.inline_functions import (
         compute_span,
         is_recursively_diverse,
@@ -20,6 +23,8 @@ if cython.compiled:
         sum_ordered_distance,
     )
 else:
+    from math import log
+
     from reticent.kernels.inline_functions import (
         compute_span,
         is_recursively_diverse,

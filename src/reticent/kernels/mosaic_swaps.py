@@ -5,7 +5,10 @@ A group sheds the rows that make its box wide in one column: each is exchanged f
 narrower box, out of a group whose box it fits into already.  Either all of them find a place or none is moved.
 """
 
-import cython
+try:
+    import cython
+except ImportError:  # uncompiled, and Cython is not installed
+    from reticent.kernels import cython_names as cython
 import numpy as np
 
 if cython.compiled:

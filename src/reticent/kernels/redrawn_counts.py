@@ -1,6 +1,9 @@
 """How often the rows of each cell are published as each value, from a number drawn for each row."""
 
-import cython
+try:
+    import cython
+except ImportError:  # uncompiled, and Cython is not installed
+    from reticent.kernels import cython_names as cython
 
 
 def count_perturbed(

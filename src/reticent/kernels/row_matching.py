@@ -6,7 +6,10 @@ maximal.  Edges are never listed: the next point of a stretch that this phase ha
 as it is walked.  Used by the audit only.
 """
 
-import cython
+try:
+    import cython
+except ImportError:  # uncompiled, and Cython is not installed
+    from reticent.kernels import cython_names as cython
 
 
 def match_rows(

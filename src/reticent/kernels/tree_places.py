@@ -1,6 +1,9 @@
 """What the rows of a tree's node add at each place of a column, gathered by label and then spread over its places."""
 
-import cython
+try:
+    import cython
+except ImportError:  # uncompiled, and Cython is not installed
+    from reticent.kernels import cython_names as cython
 
 
 def spread_tallies(

@@ -12,7 +12,10 @@ cell is a pair of a combination and a value that some of its people have, and ne
 many more rows could get the value; `combinations` have (first cell, cells with room).
 """
 
-import cython
+try:
+    import cython
+except ImportError:  # uncompiled, and Cython is not installed
+    from reticent.kernels import cython_names as cython
 
 
 def seat_rows(

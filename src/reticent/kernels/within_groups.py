@@ -1,6 +1,9 @@
 """Numbers that stand group by group, put in order within each group by insertion: groups are small."""
 
-import cython
+try:
+    import cython
+except ImportError:  # uncompiled, and Cython is not installed
+    from reticent.kernels import cython_names as cython
 
 
 def sort_within(number: cython.int[::1], begin: cython.longlong[::1], max_numbers: cython.longlong):

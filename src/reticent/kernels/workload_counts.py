@@ -1,6 +1,9 @@
 """Counting under many range predicates at once: the rows of a table by sensitive value, and the rows of boxes by overlap."""
 
-import cython
+try:
+    import cython
+except ImportError:  # uncompiled, and Cython is not installed
+    from reticent.kernels import cython_names as cython
 
 
 def select_histograms(
