@@ -247,8 +247,12 @@ def test_an_attack_of_a_plugin_takes_its_options(release, capsys):
         assert main([*words, "--as", "acme:shrug", "--plugin-option", f"rank={rank}"]) == 0
         success.append(json.loads(capsys.readouterr().out)["success"])
     assert success[0] > success[1]
-    for wrong in (["--as", "acme:shrug", "--plugin-option", "rnak=1"], ["--as", "acme:shrug", "--plugin-option", "rank=x"],
-                  ["--as", "skewness", "--plugin-option", "rank=1"], ["--as", "acme:shurg"]):  # fmt: skip
+    for wrong in (
+        ["--as", "acme:shrug", "--plugin-option", "rnak=1"],
+        ["--as", "acme:shrug", "--plugin-option", "rank=x"],
+        ["--as", "skewness", "--plugin-option", "rank=1"],
+        ["--as", "acme:shurg"],
+    ):
         assert main([*words, *wrong]) == 1
 
 

@@ -21,7 +21,7 @@ from itertools import islice
 from typing import Any, Final
 
 from reticent import catalogue
-from reticent.catalogue import AttackRow, EngineRow, MethodRow, PromiseRow, RowTable, load_object
+from reticent.catalogue import AttackRow, EngineRow, MethodRow, PromiseRow, load_object
 from reticent.errors import RequestError, quote_list, suggest
 
 PLUGIN_NAME_PATTERN: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?:[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?")
@@ -40,12 +40,6 @@ ROW_TYPES: Final[Mapping[str, type]] = {
     "engines": EngineRow,
 }
 """What an entry point of each group that can be used points at."""
-_TABLES: Final[Mapping[str, RowTable[Any]]] = {
-    "methods": catalogue.METHODS,
-    "attacks": catalogue.ATTACKS,
-    "promises": catalogue.PROMISES,
-    "engines": catalogue.ENGINES,
-}
 REFUSED_GROUPS: Final[Mapping[str, str]] = {
     "kinds": "who opens a release reads it by its kind, and no release may make its reader load a plugin",
     "hierarchies": "a manifest names no plugin for a hierarchy yet; a job takes a hierarchy as a file or a table",
@@ -131,7 +125,7 @@ def find_plugin(group: str, name: str) -> Plugin:
         if plugin.name == name:
             raise RequestError(f"The {singular} {name} cannot be used: {plugin.fault}.", attempt="`reticent plugins`.")
     names = [plugin.name for plugin in plugins if not plugin.fault]
-    tables = list(_TABLES.get(group, ()))
+    tables = list(catalogue.PLUGIN_TABLES.get(group, ()))
     raise RequestError(
         f"There is no {singular} {quote_list([name[:130]])}.",
         why=f"No installed distribution brings it: {get_namespace(name)[:64]!r} has to be installed beside reticent.",
@@ -141,7 +135,7 @@ def find_plugin(group: str, name: str) -> Plugin:
 
 def load_plugin(group: str, name: str) -> Any:
     """Load the row of a plugin, import what it names, and put it into the catalogue's table; later calls return it."""
-    table = _TABLES[group]
+    table = catalogue.PLUGIN_TABLES[group]
     row = table.plugin_rows.get(name)
     if row is not None:
         return row
@@ -152,12 +146,18 @@ def load_plugin(group: str, name: str) -> Any:
     except RequestError:
         raise
     except Exception as error:
-        raise RequestError(
-            f"The {_SINGULARS[group]} {name} of {plugin.bringer} cannot be loaded ({type(error).__name__}).",
-            attempt=f"another version of {plugin.distribution}, or reporting this to its authors.",
-        ) from None
+        raise _make_load_error(plugin, error) from None
     table.plugin_rows[name] = row
     return row
+
+
+def load_judge(name: str) -> Any:
+    """Load the function by which a plugin judges its promise; the audit loads nothing of a plugin but by this."""
+    row = load_plugin("promises", name)
+    try:
+        return load_object(row.judge)
+    except Exception as error:
+        raise _make_load_error(find_plugin("promises", name), error) from None
 
 
 def load_plugin_if_named(group: str, name: object) -> bool:
@@ -190,7 +190,7 @@ def describe_versions(names: Iterable[str]) -> dict[str, str]:
 
 def list_loaded_plugins() -> list[str]:
     """List the names of the plugins whose code this process has loaded."""
-    return sorted({name for table in _TABLES.values() for name in table.plugin_rows})
+    return sorted({name for table in catalogue.PLUGIN_TABLES.values() for name in table.plugin_rows})
 
 
 def _describe_entry_point(group: str, entry_point: Any) -> Plugin:
@@ -243,6 +243,13 @@ def _require_usable_row(group: str, row: Any, plugin: Plugin) -> None:
         load_object(row.function)
     if isinstance(row, EngineRow):
         load_object(row.made_by)
+
+
+def _make_load_error(plugin: Plugin, error: Exception) -> RequestError:
+    return RequestError(
+        f"The {_SINGULARS[plugin.group]} {plugin.name} of {plugin.bringer} cannot be loaded ({type(error).__name__}).",
+        attempt=f"another version of {plugin.distribution}, or reporting this to its authors.",
+    )
 
 
 def _make_row_error(plugin: Plugin, why: str) -> RequestError:

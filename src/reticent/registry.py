@@ -18,11 +18,10 @@ from numbers import Number
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from reticent import catalogue
+from reticent import catalogue, plugins
 from reticent.catalogue import Field, MethodRow, PromiseRow, RowTable
 from reticent.errors import JobError, quote_list, shorten_text, suggest
 from reticent.limits import require_moderate_number
-from reticent.plugins import load_plugin_if_named
 from reticent.validation import add_keyword_suffix, strip_keyword_suffix
 
 if TYPE_CHECKING:
@@ -80,7 +79,7 @@ def load_engine(name: str | Engine) -> Engine:
     """Return the engine of that name, or the engine itself; an engine is no part of any job."""
     if not isinstance(name, str):
         return name
-    load_plugin_if_named("engines", name)
+    plugins.load_plugin_if_named("engines", name)
     return catalogue.load_object(_find_row(catalogue.ENGINES, name, "engine").made_by)
 
 

@@ -23,7 +23,7 @@ from reticent.audit.risk import Risk
 from reticent.errors import BundleDamaged, InternalError, JobError, shorten_text
 from reticent.format.manifest import ComponentEntry
 from reticent.ledger.withdrawals import Withdrawal
-from reticent.plugins import find_plugin, get_namespace, load_plugin
+from reticent.plugins import find_plugin, get_namespace, load_judge
 
 UNJUDGED = "not judged: a plugin's promise"
 VERDICT_WORDS = {"kept": "kept", "broken": "BROKEN", "differs": "NOT AS ITS SOURCE OR JOB", "undecided": "undecided"}
@@ -79,10 +79,10 @@ def judge_plugin_promise(promise: ComponentEntry, evidence: Evidence, versions: 
     Whoever audits has named the plugin. What it raises is its own fault, and what it says is said as its own.
     """
     parameters = {name: value for name, value in promise.parameters.items() if name != "column"}
-    row = load_plugin("promises", promise.name)
+    judge = load_judge(promise.name)
     plugin = find_plugin("promises", promise.name)
     try:
-        judgement = catalogue.load_object(row.judge)(parameters, evidence, promise.column)
+        judgement = judge(parameters, evidence, promise.column)
         achieved = {str(name): value for name, value in judgement.achieved.items()}
         kept = None if judgement.kept is None else bool(judgement.kept)
     except Exception as error:
