@@ -100,3 +100,13 @@ def test_a_promise_of_a_plugin_for_a_plan_in_regions(tmp_path):
     with pytest.raises(JobError):
         require_partitionable(make_job(), tmp_path / "release")
     publish()
+
+
+@follows("plugins.py", "another version of …, or reporting this to its authors.")
+def test_a_judge_of_a_plugin_that_is_not_there():
+    crowds = importlib.import_module("acme.crowds")
+    with pytest.MonkeyPatch.context() as faulty_version:
+        faulty_version.delattr(crowds, "judge")
+        with pytest.raises(RequestError, match=r"cannot be loaded \(AttributeError\)"):
+            publish()
+    publish()
