@@ -46,6 +46,7 @@ from reticent.methods.recipe_planning import (
 )
 from reticent.models.promise import Promises
 from reticent.planning import plan_recipe
+from reticent.plugins import load_plugin_if_named
 from reticent.preconditions import (
     require_loss_limit_supported,
     require_promises_supported,
@@ -279,7 +280,7 @@ def find_other_methods(job: Job, method_names: Sequence[str] | None) -> list[Met
     Those that take what time there is come last.
     """
     for name in method_names or ():
-        if name not in catalogue.METHODS:
+        if not load_plugin_if_named("methods", name) and name not in catalogue.METHODS:
             raise JobError(f"Unknown method {name!r}.", attempt=suggest(name, catalogue.METHODS))
     listed = catalogue.METHODS if method_names is None else method_names
     classes = [registry.load_method_class(name) for name in listed if name != job.method.name]

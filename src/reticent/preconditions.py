@@ -26,6 +26,7 @@ from reticent.models.l_dichotomy import LDichotomy
 from reticent.models.l_diversity import ProbabilisticLDiversity
 from reticent.models.promise import Promises
 from reticent.models.t_closeness import TCloseness
+from reticent.plugins import list_namespaces
 
 if TYPE_CHECKING:
     from reticent.engines.engine import Engine
@@ -156,6 +157,11 @@ def require_partitionable(job: Job, target: Path | None) -> Path:
 
     Such a release cannot be temporary: its rows are in parts, which are gone when it is published.
     """
+    if list_namespaces(promise.name for promise in job.promises):
+        raise JobError(
+            "A promise of a plugin is not judged for a plan in regions: its judge is asked about a whole release.",
+            attempt="an engine that does not plan in regions (--engine local, or no --regions).",
+        )
     left = select_method_promises(job.prepare, job.promises)
     require_plannable_by_region(
         job.method, left, prepared=bool(job.prepare), withholding=bool(job.release.suppress_at_most)

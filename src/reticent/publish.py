@@ -40,6 +40,7 @@ from reticent.ledger.staging import make_temp_dirs, stage_folder
 from reticent.loss_limit import require_loss_within_limit
 from reticent.methods.recipe_planning import select_method_promises, settle_method
 from reticent.partitioned import PartitionedTable
+from reticent.plugins import describe_versions, is_plugin_name, list_namespaces
 from reticent.preconditions import require_partitionable, require_promises_supported
 from reticent.progress import ProgressCallback, ProgressEvent, scale_progress
 from reticent.randomness import Random
@@ -189,6 +190,13 @@ def require_passed(audit: Audit, job: Job) -> Audit:
     show it and what was checked instead.
     """
     broken = [verdict.model for verdict in audit.promises if verdict.kept is False]
+    foreign = list_namespaces((*broken, job.method.name))
+    if broken and foreign:
+        raise AuditFailed(
+            f"The release does not keep {', '.join(broken)}; nothing was published.",
+            why=f"The audit recounted the staged files and disagrees with code of the plugin {' or '.join(foreign)}.",
+            attempt="another version of the plugin, or reporting this to its authors, with the job file.",
+        )
     if broken or audit.kept is False:
         raise AuditFailed(
             f"The release does not keep {', '.join(broken) or 'its promises'}; nothing was published.",
@@ -214,7 +222,9 @@ def make_manifest_fields(job: Job, rng: Random, cells: Cells, chosen: Mapping[st
     fields: dict[str, Any] = {
         "reticent": __version__,
         "jointly": job.jointly,
-        "method": registry.describe(settle_method(job.method, method_promises, chosen)),
+        "method": registry.describe(
+            settle_method(job.method, method_promises, chosen), public=is_plugin_name(job.method.name)
+        ),
         "promises": [registry.describe(promise, public=True) for promise in job.promises],
     }
     weights = getattr(job.method, "weights", None)
@@ -232,6 +242,9 @@ def make_manifest_fields(job: Job, rng: Random, cells: Cells, chosen: Mapping[st
         fields["rows_per_person"] = cells.rows_per_person
     if cells.withheld_before.total:
         fields["withheld_before"] = cells.withheld_before.to_dict()
+    versions = describe_versions((job.method.name, *(promise.name for promise in job.promises)))
+    if versions:
+        fields["plugins"] = versions
     if job.prepare:
         fields["prepare"] = [registry.describe(stage) for stage in job.prepare]
     return fields

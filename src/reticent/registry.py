@@ -1,6 +1,7 @@
 """Tables from names to classes, and conversion of promises, methods and stages from and to job files and manifests.
 
-`load_*` functions find a class by its name in the catalogue; `make_*` functions make an object from its table in a job
+`load_*` functions find a class by its name in the catalogue (that of a plugin only once a job or an argument has loaded
+it: `reticent.plugins`); `make_*` functions make an object from its table in a job
 file or manifest; `describe` is the way back. `check_types` refuses a value that is not of its field's type, by the
 field's name: what a job file may hold of each kind of field is in `_JOB_TYPES`. A value of the right type may still be
 refused by its class, which checks its meaning.
@@ -17,8 +18,8 @@ from numbers import Number
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from reticent import catalogue
-from reticent.catalogue import Field, MethodRow, PromiseRow
+from reticent import catalogue, plugins
+from reticent.catalogue import Field, MethodRow, PromiseRow, RowTable
 from reticent.errors import JobError, quote_list, shorten_text, suggest
 from reticent.limits import require_moderate_number
 from reticent.validation import add_keyword_suffix, strip_keyword_suffix
@@ -78,6 +79,7 @@ def load_engine(name: str | Engine) -> Engine:
     """Return the engine of that name, or the engine itself; an engine is no part of any job."""
     if not isinstance(name, str):
         return name
+    plugins.load_plugin_if_named("engines", name)
     return catalogue.load_object(_find_row(catalogue.ENGINES, name, "engine").made_by)
 
 
@@ -178,9 +180,12 @@ def list_job_types(field: Field) -> tuple[str, ...]:
 
 def _find_row(rows: Mapping[str, Row], name: str, what: str) -> Row:
     """Find the row of a name; one that is not known is refused with those that are."""
-    if not isinstance(name, str) or name not in rows:
+    row = None
+    if isinstance(name, str):
+        row = rows.find(name) if isinstance(rows, RowTable) else rows.get(name)
+    if row is None:
         raise JobError(f"Unknown {what} {shorten_text(repr(name), 80)}.", attempt=suggest(str(name), rows))
-    return rows[name]
+    return row
 
 
 def _get_component_name(entry: Mapping[str, Any], key: str, rows: Mapping[str, Any]) -> str:

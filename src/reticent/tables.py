@@ -30,6 +30,7 @@ from reticent.ledger.fingerprint import CountedRows
 from reticent.ledger.identifiers import MAX_COLLECTED_ROWS, MAX_HELD_ROWS, collect_identifiers
 from reticent.methods.recipe_planning import knows_priors, settle_promises, warn_of_lone_people
 from reticent.planning import plan_recipe
+from reticent.plugins import list_namespaces
 from reticent.progress import ProgressCallback, ProgressEvent
 from reticent.randomness import Random
 from reticent.recipe.group_labels import measure_end_isolation
@@ -211,7 +212,12 @@ class WholePlan:
         counted = self.table.counted
         true_values = partial(_count_true_values, self.writer.recipe)
         context = AuditContext(
-            people, counted.combinations, counted.multiplicity, true_values, promises=tuple(self.job.promises)
+            people,
+            counted.combinations,
+            counted.multiplicity,
+            true_values,
+            promises=tuple(self.job.promises),
+            judges=list_namespaces(promise.name for promise in self.job.promises),
         )
         return audit_staged(subject, context)
 

@@ -152,7 +152,7 @@ def add_keyword_suffix(name: str) -> str:
 
 def find_catalogue_row(name: str) -> catalogue.PromiseRow | catalogue.MethodRow | None:
     """Return the catalogue's row of a promise, method or stage; None if the catalogue does not have it."""
-    return catalogue.PROMISES.get(name) or catalogue.METHODS.get(name) or catalogue.STAGES.get(name)
+    return catalogue.PROMISES.find(name) or catalogue.METHODS.find(name) or catalogue.STAGES.get(name)
 
 
 def document_parameters(

@@ -15,6 +15,7 @@ from reticent import catalogue
 from reticent.attacks import attack
 from reticent.cli.main import main
 from reticent.errors import BundleDamaged, InternalError
+from reticent.testing import check_attack, check_kind, check_promise
 from tests.contract import toy_attack, toy_kind, toy_promise
 from tests.contract.matrix import FEATURES, Feature, cell
 from tests.contract.matrix import attack as attacked
@@ -45,6 +46,10 @@ def crowds(register, monkeypatch) -> rt.Job:
     return drafted(Pair("mondrian", "crowds")).job()
 
 
+def total(group: dict[str, int]) -> int:
+    return sum(group.values())
+
+
 def wrong_cells(pair: Pair, features: list[Feature], folder: Path) -> dict[str, str]:
     said = {feature.name: cell(feature, pair, folder / str(number)) for number, feature in enumerate(features)}
     return {name: text for name, text in said.items() if text}
@@ -54,6 +59,7 @@ def test_a_promise_that_is_registered_is_held_to_the_contract(crowds, tmp_path):
     mine = [pair for pair in pairs() if pair.promise == "crowds"]
     assert {pair.method for pair in mine} == {"mondrian", "mosaic"}
     assert not wrong_cells(mine[0], FEATURES, tmp_path)
+    check_promise({"model": "crowds", "least": 8}, oracle=lambda groups, least: min(map(total, groups)) >= least)
     release = rt.publish(crowds, frame=contract_examples.people())
     assert release.audited.promises[0].achieved["least"] >= 4
     assert "at least 4 in a crowd" in (release.folder / "README.md").read_text(encoding="utf-8")
@@ -86,6 +92,7 @@ def test_a_promise_that_no_file_can_show_is_published_with_the_reason(crowds, re
 def test_an_attack_that_is_registered_attacks_every_kind_or_is_refused(register, tmp_path):
     register(catalogue.ATTACKS, "shrug", toy_attack.ROW)
     feature = Feature("attack naive-bayes", attacked("shrug"))  # refused where the other attacks on groups are
+    check_attack("shrug", options={"guess": 1})
     by_kind = {pair.kind: pair for pair in pairs()}
     for number, pair in enumerate(by_kind.values()):
         assert cell(feature, pair, tmp_path / str(number)) is None
@@ -122,6 +129,7 @@ def test_a_kind_that_is_registered_is_held_to_the_contract(register, tmp_path):
     mine = [pair for pair in pairs() if pair.kind == "ticketed"]
     assert len(mine) == len([pair for pair in pairs() if pair.method == "mondrian"])
     assert not wrong_cells(mine[0], FEATURES, tmp_path / "matrix")
+    check_kind("ticketed", method="ticket-office")
     release, _, _ = released(mine[0])
     assert release.kind == "ticketed" and release.manifest.own == {"prefix": "T"}
     assert release.frame()["ticket"].unique().to_list() == ["T"]

@@ -24,7 +24,7 @@ Items = Iterator[tuple[str, str | bytes]]
 
 COMMANDS = (
     "init", "schema", "hierarchy", "check", "publish", "audit", "risk", "export", "query", "attack", "report", "compare", "advise",
-    "calibrate", "releases", "withdraw", "forget", "data", "demo",
+    "calibrate", "plugins", "releases", "withdraw", "forget", "data", "demo",
 )  # fmt: skip
 COUNT = "SELECT COUNT(*) FROM release"
 QUESTIONS = (

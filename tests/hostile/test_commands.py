@@ -75,6 +75,7 @@ SILENT = {
     "hierarchy of a file",
     "hierarchy",
     "schema",
+    "plugins",
     "releases",
     "releases, one of them",
     "releases of a person",

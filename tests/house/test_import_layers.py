@@ -25,6 +25,7 @@ BASE = {
     "limits": "errors",
     "memory": "errors",
     "workers": "time_limit",
+    "plugins": "catalogue errors",
     "validation": "catalogue errors fork_safety limits",
     "__version__": "",
 }
@@ -75,6 +76,7 @@ LAYERS = {
     "compare": "attacks audit charts data evaluation job job_table labels planning preconditions publish registry release.release report utility",
     "sklearn": "data format job labels methods planning",
     "pytest_plugin": "audit models",
+    "testing": "attacks audit data job models publish",
     "studio": None,  # beside the command line, which starts it: may use everything
     "cli": None,  # the top: may use everything
     "__main__": "cli",

@@ -37,6 +37,7 @@ GOOD: dict[str, tuple[str, ...]] = {  # a name for each command line that works;
     "calibrate suppression": ("calibrate", "suppression", "--counts", "10,4,2,1,1", "--l", "2"),
     "calibrate p": ("calibrate", "perturbed-generalization", "--p", "0.3", "--k", "6", "--lambda", "0.1", "--rho1", "0.2",
                     "--domain", "50"),
+    "plugins": ("plugins",),
     "releases": ("releases",),
     "releases, one of them": ("releases", "release", "--json"),
     "releases of a person": ("releases", "--person", "persons.txt"),

@@ -15,6 +15,7 @@ from reticent import catalogue
 from reticent.data.source import Source
 from reticent.errors import RequestError, suggest
 from reticent.ledger.source_options import find_person_columns, resolve_source
+from reticent.plugins import load_plugin_if_named
 from reticent.validation import (
     is_job,
     mapping,
@@ -145,7 +146,7 @@ def run_attack(
     """
     from reticent.attacks.target import count_persons, is_plain_table, observe, observe_plain_table
 
-    if name not in ATTACKS:
+    if not load_plugin_if_named("attacks", name) and name not in ATTACKS:
         raise RequestError(f"There is no attack {name!r}.", attempt=suggest(str(name), ATTACKS))
     function = catalogue.load_object(ATTACKS[name].function)
     require_known_options(options, ATTACKS[name].options, f"The attack {name!r}")

@@ -110,7 +110,8 @@ class PerturbedRows:
 
     def _compute_promised_belief(self) -> float | None:
         """Compute the greatest belief that the promises allow, the overall distribution being known beforehand."""
-        rows = [(promise, catalogue.PROMISES[promise.name].belief_bound) for promise in self.seen.promises]
+        known = [promise for promise in self.seen.promises if promise.name in catalogue.PROMISES]  # no plugin's
+        rows = [(promise, catalogue.PROMISES[promise.name].belief_bound) for promise in known]
         return min(
             (catalogue.load_object(bound)(declared.parameters, self.overall) for declared, bound in rows if bound),
             default=None,

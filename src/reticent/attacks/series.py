@@ -80,7 +80,9 @@ def run_attacks(
                 skipped.setdefault(error.what, []).append(name)
             if limit is None:
                 limit = max(MIN_SERIES_SECONDS, FIRST_ATTACK_FACTOR * (process_time() - started))
-    return AttackSeries(tuple(outcomes[name] for name in ATTACKS if name in outcomes), skipped)
+    return AttackSeries(
+        tuple(outcomes[name] for name in dict.fromkeys((*ATTACKS, *names)) if name in outcomes), skipped
+    )
 
 
 def _describe_time_limit(seconds: float) -> str:

@@ -103,7 +103,8 @@ class AttackTarget:
     @property
     def promised(self) -> float | None:
         """The greatest belief that the promises allow in any group; None where they bound none."""
-        rows = [(promise, catalogue.PROMISES[promise.name].belief_bound) for promise in self.promises]
+        known = [promise for promise in self.promises if promise.name in catalogue.PROMISES]  # no plugin's
+        rows = [(promise, catalogue.PROMISES[promise.name].belief_bound) for promise in known]
         caps = [
             catalogue.load_object(bound_name)(promise.parameters, self.prior)
             for promise, bound_name in rows

@@ -30,11 +30,17 @@ from reticent.audit.manifest_checks import find_disagreements, require_described
 from reticent.audit.measure.p_privacy import read_target_files
 from reticent.audit.person_counts import compute_source_entropy, count_population
 from reticent.audit.provenance import Provenance, check_page, identify_folder, trace_provenance
-from reticent.audit.result import Audit, Verdict, judge_promise
+from reticent.audit.result import Audit, Verdict, judge_plugin_promise, judge_promise, leave_unjudged
 from reticent.audit.risk import compute_group_risk, measure_passthrough
 from reticent.audit.source_comparison import SourceComparison, is_small_source, recode_as_stated
 from reticent.audit.streamed_comparison import compare_with_source
-from reticent.audit.subject import Subject, read_folder_subject, read_table_subject, translate_read_errors
+from reticent.audit.subject import (
+    Subject,
+    describe_promise,
+    read_folder_subject,
+    read_table_subject,
+    translate_read_errors,
+)
 from reticent.audit.withholding import check_stated_withholding
 from reticent.data.broken_lines import BrokenLines, describe_set_aside
 from reticent.data.columns import Column, Role, parse_columns
@@ -50,6 +56,7 @@ from reticent.ledger.source_options import (
     resolve_source,
     resolve_table,
 )
+from reticent.plugins import get_namespace, is_plugin_name, list_namespaces
 from reticent.validation import is_job, mapping, names, null_values, optional, path_or_table, text, validate_arguments
 
 SourceTable = pl.DataFrame | pl.LazyFrame
@@ -61,7 +68,8 @@ class AuditContext:
 
     `source` holds distinct rows with how many `times` each occurs; `published` counts, for a sensitive column, the
     published people who have each value. `naming` are the columns of a source that name the person of a row; `promises`
-    those of the job, which name files that a manifest does not hold.
+    those of the job, which name files that a manifest does not hold. `judges` are the plugins that may judge promises of
+    theirs: those that whoever audits has named, never those that a manifest names.
     """
 
     population: Any = None
@@ -70,6 +78,7 @@ class AuditContext:
     published: Callable[[str], Mapping[str, int]] | None = None
     naming: Sequence[str] = ()
     promises: Sequence[Any] = ()
+    judges: Sequence[str] = ()
 
 
 @validate_arguments(
@@ -84,6 +93,7 @@ class AuditContext:
     missing=null_values,
     promises=validation.promises,
     population=optional(path_or_table),
+    judges=names,
 )
 def audit(
     release: Any,
@@ -98,6 +108,7 @@ def audit(
     missing: Sequence[str] = (),
     promises: Iterable[Any] = (),
     population: Any = None,
+    judges: Iterable[str] = (),
 ) -> Audit:
     """Recount a release folder (or an opened release), or a table that another tool made, and judge its promises.
 
@@ -106,7 +117,8 @@ def audit(
     that nothing else of it leaked. A plain CSV or Parquet file or frame needs the roles of its columns: a `job`,
     `columns`, or `quasi`, `sensitive` and `hierarchy`. `missing` lists texts that mean null; `promises` are judged too.
     With a release folder, a `job` defines how the source is read, and what the manifest must repeat of it; without one
-    the source is read as the owner's job beside the release defines.
+    the source is read as the owner's job beside the release defines. `judges` names plugins (`["acme"]`) whose code judges
+    promises of theirs; without that such a promise is not shown, unless `job` or `promises` name it.
     """
     roles = {"columns": columns, "quasi": quasi, "sensitive": sensitive, "hierarchy": hierarchy}
     if _is_plain_table(release):
@@ -130,6 +142,7 @@ def audit(
         _read_population(release, population, job, missing),
         naming=naming,
         promises=() if job is None else tuple(job.promises),
+        judges=_find_judges(promises, job, judges),
     )
     result = _audit_subject(infer_withheld_rows(subject, rows), rows, context, missing)
     if rows is not None and is_made_without_known_people(release):
@@ -280,7 +293,7 @@ def _audit_subject(
             if not provenance.uncovered:
                 utility["entropy"] = compute_source_entropy(recount, matching.axes or (), all_rows.rows)
     with translate_read_errors(subject, staged=staged):
-        verdicts = _judge_promises(subject, evidence)
+        verdicts = _judge_promises(subject, evidence, context.judges)
     risk = None
     if recount.labelled or not staged:
         risk = compute_group_risk(
@@ -383,21 +396,37 @@ def _add_source_evidence(
     )
 
 
-def _judge_promises(subject: Subject, evidence: Evidence) -> tuple[Verdict, ...]:
-    """Judge the promises.
+def _find_judges(promises: Iterable[Any], job: Any, judges: Iterable[str]) -> tuple[str, ...]:
+    """List the plugins that may judge: those that are named, and those of the caller's own promises."""
+    named = [describe_promise(promise).name for promise in (*promises, *(() if job is None else job.promises))]
+    return (*judges, *list_namespaces(named))
+
+
+def _judge_promises(subject: Subject, evidence: Evidence, judges: Sequence[str]) -> tuple[Verdict, ...]:
+    """Judge the promises: ours by our own judges, and only then those of plugins, by the plugins that are named.
 
     A release whose own promise cannot be judged is damaged; a promise that the caller added is a wrong request.
     """
     stated = () if subject.manifest is None else subject.manifest.promises
-    verdicts = []
+    versions = {} if subject.manifest is None else subject.manifest.plugins
+    verdicts: dict[int, Verdict] = {}
     for number, promise in enumerate(subject.promises):
+        if is_plugin_name(promise.name):
+            continue
         try:
-            verdicts.append(judge_promise(promise, evidence))
+            verdicts[number] = judge_promise(promise, evidence)
         except BundleDamaged as error:
             if number < len(stated):
                 raise
             raise JobError(error.what, why=error.why, attempt=error.attempt or evidence.suggest_promise()) from None
-    return tuple(verdicts)
+    for number, promise in enumerate(subject.promises):
+        if not is_plugin_name(promise.name):
+            continue
+        if get_namespace(promise.name) in judges:
+            verdicts[number] = judge_plugin_promise(promise, evidence, versions)
+        else:
+            verdicts[number] = leave_unjudged(promise, versions)
+    return tuple(verdicts[number] for number in range(len(subject.promises)))
 
 
 def _find_perturbation(recount: RecomputedRelease, context: AuditContext) -> Perturbation | None:

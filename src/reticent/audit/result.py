@@ -20,10 +20,12 @@ from reticent.audit.kind import auditor_for
 from reticent.audit.provenance import Identity, PageCheck
 from reticent.audit.remainder import Remainder, describe_remainder
 from reticent.audit.risk import Risk
-from reticent.errors import BundleDamaged, InternalError, pluralize
+from reticent.errors import BundleDamaged, InternalError, JobError, pluralize, shorten_text
 from reticent.format.manifest import ComponentEntry
 from reticent.ledger.withdrawals import Withdrawal
+from reticent.plugins import find_plugin, get_namespace, load_judge
 
+UNJUDGED = "not judged: a plugin's promise"
 VERDICT_WORDS = {"kept": "kept", "broken": "BROKEN", "differs": "NOT AS ITS SOURCE OR JOB", "undecided": "undecided"}
 
 
@@ -42,10 +44,11 @@ class Verdict:
     evidence: str
     why: str = ""
     caveat: str = ""  # a sentence for the headline: what a stronger adversary is left with
+    judged_by: str = ""  # the plugin that judged, as "acme 1.2"; empty where we did
 
 
 def judge_promise(promise: ComponentEntry, evidence: Evidence) -> Verdict:
-    """Judge a promise of a manifest by its judge in the catalogue."""
+    """Judge a promise of a manifest by its judge in the catalogue, never by a plugin's."""
     parameters = {name: value for name, value in promise.parameters.items() if name != "column"}
     judge = _load_judge(promise.name)
     try:
@@ -68,6 +71,53 @@ def judge_promise(promise: ComponentEntry, evidence: Evidence) -> Verdict:
         judgement.why,
         judgement.caveat,
     )
+
+
+def judge_plugin_promise(promise: ComponentEntry, evidence: Evidence, versions: Mapping[str, str]) -> Verdict:
+    """Ask the plugin that brings a promise for its verdict; `versions` are those that the manifest states.
+
+    Whoever audits has named the plugin. What it raises is its own fault, and what it says is said as its own.
+    """
+    parameters = {name: value for name, value in promise.parameters.items() if name != "column"}
+    judge = load_judge(promise.name)
+    plugin = find_plugin("promises", promise.name)
+    try:
+        judgement = judge(parameters, evidence, promise.column)
+        achieved = {str(name): value for name, value in judgement.achieved.items()}
+        kept = None if judgement.kept is None else bool(judgement.kept)
+    except Exception as error:
+        raise JobError(
+            f"The judge of {promise.name}, of {plugin.bringer}, failed ({type(error).__name__}).",
+            why="It is code of the plugin, and not ours.",
+            attempt=f"another version of {plugin.distribution}, or reporting this to its authors.",
+        ) from None
+    judged_by = f"judged by {plugin.bringer}, not by reticent"
+    stated = versions.get(plugin.distribution)
+    if stated not in (None, plugin.version):
+        judged_by += f" (it was published with {stated})"
+    return Verdict(
+        promise.name,
+        promise.column,
+        parameters,
+        achieved,
+        kept,
+        judged_by,
+        shorten_text(str(judgement.why)) or ("its judge does not say why" if kept is None else ""),
+        judged_by,
+        plugin.bringer,
+    )
+
+
+def leave_unjudged(promise: ComponentEntry, versions: Mapping[str, str]) -> Verdict:
+    """Return the verdict on a promise of a plugin that nobody asked to judge: it is not shown."""
+    namespace = get_namespace(promise.name)
+    bringer = f"{namespace} {versions[namespace]}" if namespace in versions else namespace
+    parameters = {name: value for name, value in promise.parameters.items() if name != "column"}
+    why = (
+        f"it is a promise of the plugin {bringer}, whose code an audit runs only if you name it "
+        f'(--judges {namespace}, judges=["{namespace}"])'
+    )
+    return Verdict(promise.name, promise.column, parameters, {}, None, UNJUDGED, why)
 
 
 def format_withheld(withheld: int | None, before: Mapping[str, int]) -> str:
@@ -309,6 +359,8 @@ def _describe_verdict(verdict: Verdict) -> dict[str, Any]:
         document["why"] = verdict.why
     if verdict.caveat:
         document["caveat"] = verdict.caveat
+    if verdict.judged_by:
+        document["judged_by"] = verdict.judged_by
     return document
 
 

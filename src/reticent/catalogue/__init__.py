@@ -8,6 +8,9 @@ constructors, job files, the JSON Schema, manifests and docs: tests hold them to
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any, Final
+
 from reticent.catalogue.attack_options import AttackOption
 from reticent.catalogue.entries import (
     ATTACKS,
@@ -27,6 +30,7 @@ from reticent.catalogue.entries import (
     LearnerRow,
     MethodRow,
     PromiseRow,
+    RowTable,
     load_object,
 )
 from reticent.catalogue.fields import OTHER_COLUMNS, Field, Relation
@@ -42,6 +46,7 @@ __all__ = [
     "METHODS",
     "OTHER_COLUMNS",
     "PLAIN_TABLE_KIND",
+    "PLUGIN_TABLES",
     "PROMISES",
     "REPORT_FILE_NAME",
     "STAGES",
@@ -55,5 +60,14 @@ __all__ = [
     "MethodRow",
     "PromiseRow",
     "Relation",
+    "RowTable",
     "load_object",
 ]
+
+PLUGIN_TABLES: Final[Mapping[str, RowTable[Any]]] = {
+    "methods": METHODS,
+    "attacks": ATTACKS,
+    "promises": PROMISES,
+    "engines": ENGINES,
+}
+"""The tables that keep rows of plugins apart from ours, by the group of their entry points."""

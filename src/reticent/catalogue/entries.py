@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from reticent.catalogue.about_fields import ABOUT_FIELDS
 from reticent.catalogue.attack_options import ATTACK_OPTIONS, AttackOption
@@ -20,6 +20,8 @@ from reticent.catalogue.job_fields import (
     SOURCE_FIELDS,
 )
 from reticent.catalogue.method_fields import METHOD_FIELDS, METHOD_RELATIONS, STAGE_FIELDS, STAGE_RELATIONS
+
+Row = TypeVar("Row")
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,13 +143,32 @@ class EngineRow:
     purpose: str
 
 
+class RowTable(dict[str, Row]):
+    """A table of rows by name: ours by iterating, and by `[name]` also those of plugins that somebody has asked for.
+
+    `in`, `get`, `len` and iteration know our rows alone, so that no plugin is ever among the methods that are tried or
+    the promises that every reader knows. A plugin's name has a colon, and none of ours has one.
+    """
+
+    def __init__(self, rows: Mapping[str, Row]) -> None:
+        super().__init__(rows)
+        self.plugin_rows: dict[str, Row] = {}
+
+    def __missing__(self, name: str) -> Row:
+        return self.plugin_rows[name]
+
+    def find(self, name: str) -> Row | None:
+        """Return the row of that name, ours or that of a plugin which was loaded; None if there is none."""
+        return self.get(name) or self.plugin_rows.get(name)
+
+
 def load_object(dotted: str) -> Any:
     """Load the object that "module:attribute" names."""
     module, _, attribute = dotted.partition(":")
     return getattr(import_module(module), attribute)
 
 
-METHODS = {
+_METHODS = {
     "mondrian": MethodRow(
         "reticent.methods.mondrian:Mondrian",
         METHOD_FIELDS["mondrian"],
@@ -198,6 +219,7 @@ METHODS = {
         doc="Publishes a few rows of each group, their labels the group's and their sensitive values perturbed.",
     ),
 }
+METHODS = RowTable(_METHODS)
 STAGES = {
     "suppression": MethodRow(
         "reticent.methods.suppression:Suppression",
@@ -243,7 +265,7 @@ def _make_kind_row(name: str, gives_up: str, answers: str = "reticent.utility.wo
     return KindRow(*rooms, answers, gives_up)
 
 
-KINDS = {
+_KINDS = {
     "generalized": _make_kind_row(
         "generalized", "quasi-identifiers become ranges, sets and nodes; every row keeps its own sensitive value"
     ),
@@ -265,6 +287,7 @@ KINDS = {
         "reticent.utility.workload:answer_from_sampled",
     ),
 }
+KINDS = RowTable(_KINDS)
 PLAIN_TABLE_KIND = "generalized"
 """The kind that tables of other tools are read as."""
 
@@ -274,7 +297,7 @@ _GROUP_READING_PROMISES = (
 )  # fmt: skip
 """Promises about who reads the group that a person is in, and believes its shares."""
 
-ATTACKS = {
+_ATTACKS = {
     "naive-bayes": AttackRow(
         "reticent.attacks.naive_bayes:attack_by_naive_bayes",
         "learns from all groups how values go with each quasi-identifier",
@@ -436,12 +459,14 @@ ATTACKS = {
         cost=7,
     ),
 }
+ATTACKS = RowTable(_ATTACKS)
 
-ENGINES = {
+_ENGINES = {
     "local": EngineRow("reticent.engines.local:ENGINE", "tables that fit memory"),
     "stream": EngineRow("reticent.engines.stream:ENGINE", "tables larger than memory, from Parquet or CSV"),
     "spark": EngineRow("reticent.engines.spark:ENGINE", "tables larger than a machine, by PySpark"),
 }
+ENGINES = RowTable(_ENGINES)
 DEFAULT_ENGINE: Final = "local"
 """The engine where none is named."""
 _LEARNERS_MODULE = "reticent.utility.classification"

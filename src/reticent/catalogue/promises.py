@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reticent.catalogue.entries import PromiseRow
+from reticent.catalogue.entries import PromiseRow, RowTable
 from reticent.catalogue.promise_fields import PROMISE_FIELDS, PROMISE_RELATIONS
 
 _GROUPS_COMPOSE_REASON = "a person is in one group of each release; few people, or one alone, may be in both"
@@ -15,7 +15,7 @@ _DRAWS_COMPOSE_REASON = (
 )
 _MEASURE_PACKAGE = "reticent.audit.measure"
 
-PROMISES = {
+_PROMISES = {
     "k-anonymity": PromiseRow(
         "reticent.models.k_anonymity:KAnonymity",
         f"{_MEASURE_PACKAGE}.anonymity:judge_k",
@@ -184,3 +184,4 @@ PROMISES = {
         doc="Several adversaries, each a bandwidth and the t by which it moves no belief further.",
     ),
 }
+PROMISES = RowTable(_PROMISES)

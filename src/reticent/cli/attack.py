@@ -103,6 +103,15 @@ def attack(
     empty: Empty = None,
     table: FromTable = None,
     query: FromQuery = None,
+    plugin_option: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--plugin-option",
+            metavar="NAME=VALUE",
+            help="An option of a plugin's attack, by its Python name; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
     json: Json = False,
     **arguments: Any,
 ) -> int:
@@ -125,6 +134,8 @@ def attack(
             f"There is no {release}.", attempt="the folder that `reticent publish` made, or a plain file."
         )
     options = collect_attack_options(name, arguments)
+    if plugin_option:
+        options[name or ""] = parse_plugin_options(name, plugin_option)
     declared_job = None if job is None else Job.read(job)
     null_values = tuple(missing or ())
     reading_options = collect_reading_options(
@@ -227,6 +238,31 @@ def collect_attack_options(name: str | None, arguments: Mapping[str, Any]) -> di
         for attack_name, row in catalogue.ATTACKS.items()
         if attack_name == name or not row.options_need_name
     }
+
+
+def parse_plugin_options(name: str | None, entries: Sequence[str]) -> dict[str, Any]:
+    """Parse the options of a plugin's attack, NAME=VALUE each, by its row in the catalogue."""
+    from reticent.errors import RequestError, suggest
+    from reticent.plugins import load_plugin_if_named
+
+    if not load_plugin_if_named("attacks", name):
+        raise RequestError("--plugin-option is for attacks of plugins.", attempt="--as with the name of one.")
+    known = catalogue.ATTACKS[str(name)].options
+    parsed: dict[str, Any] = {}
+    for entry in entries:
+        word, sign, value = entry.partition("=")
+        if not sign or word not in known:
+            raise RequestError(f"The attack {name!r} has no option {word[:80]!r}.", attempt=suggest(word, known))
+        option = known[word]
+        try:
+            parsed_value = value == "true" if option.kind == "flag" else _VALUE_TYPES[option.kind](value)
+        except (KeyError, ValueError):
+            raise RequestError(f"The option {word} takes another value.", attempt=option.doc) from None
+        if option.repeatable:
+            parsed.setdefault(word, []).append(parsed_value)
+        else:
+            parsed[word] = parsed_value
+    return parsed
 
 
 def is_guess(outcome: Mapping[str, Any]) -> bool:

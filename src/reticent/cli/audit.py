@@ -96,6 +96,15 @@ def audit(
             "--strict", help="End with 7 where a promise is not shown, or none is stated: for a test that must pass."
         ),
     ] = False,
+    judges: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--judges",
+            metavar="PLUGIN",
+            help="Let this plugin judge its own promises: its code runs. May be repeated.",
+            show_default=False,
+        ),
+    ] = None,
     show_values: ShowValues = False,
     json: Json = False,
 ) -> int:
@@ -129,6 +138,7 @@ def audit(
         "job": parsed_job,
         "missing": null_values,
         "population": population,
+        "judges": judges or [],
     }
     subject: Any = place
     if source is not None:

@@ -35,6 +35,7 @@ COMMANDS = (
     "compare",
     "advise",
     "calibrate",
+    "plugins",
     "releases",
     "withdraw",
     "forget",

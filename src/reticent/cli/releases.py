@@ -170,4 +170,4 @@ def _draws_rows(kind: str | None) -> bool:
     """Tell whether releases of a kind have some of their rows only, drawn at random."""
     from reticent.release.kind import reader_for
 
-    return kind in KINDS and getattr(reader_for(kind), "draws_rows", False)
+    return kind is not None and kind in KINDS and getattr(reader_for(kind), "draws_rows", False)

@@ -28,7 +28,7 @@ MIN_ADDRESS_BYTES = 2 << 30  # bytes of addresses, of which a small table fills 
 AMPLE_ADDRESS_BYTES = 16 << 30  # a limit that needs no care
 FRUGAL_ENVIRONMENT = {"POLARS_MAX_THREADS": "2", "OPENBLAS_NUM_THREADS": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}
 _M_ARENA_MAX = -8  # of mallopt
-READING_COMMANDS = ("check", "audit", "risk", "query", "attack", "advise", "calibrate", "releases", "studio")
+READING_COMMANDS = ("check", "audit", "risk", "query", "attack", "advise", "calibrate", "plugins", "releases", "studio")
 SECONDS_PER_DAY = 86_400.0  # seconds: a run of an older version may be using what is younger
 WRITING_COMMANDS = (
     "init",

@@ -16,6 +16,7 @@ from reticent import registry
 from reticent.errors import JobError, RequestError, suggest
 from reticent.evaluation import Candidate
 from reticent.job.job import Job
+from reticent.plugins import load_plugin_if_named
 from reticent.preconditions import require_promises_supported
 from reticent.validation import is_job, names, value_list
 
@@ -101,6 +102,7 @@ def check_method_names(methods: Any) -> tuple[str, ...] | None:
     if not listed:
         raise RequestError("No method is named.", attempt='methods=["mondrian", "mosaic"] (--methods mondrian,mosaic).')
     for name in listed:
+        load_plugin_if_named("methods", name)
         registry.load_method_class(name)
     return listed
 

@@ -46,6 +46,7 @@ from reticent.errors import ColumnError, RequestError, suggest
 from reticent.evaluation import BudgetClock, Candidate
 from reticent.html_repr import render_page, render_table
 from reticent.job.job import Job
+from reticent.plugins import load_plugin_if_named
 from reticent.utility.classification import Exam, require_stats_extra
 from reticent.utility.loss import compute_table_loss
 from reticent.utility.workload import answer_from_view
@@ -355,7 +356,7 @@ def _select_attacks(names: Sequence[str] | None) -> tuple[str, ...]:
     if names is None:
         return tuple(catalogue.ATTACKS)
     for name in names:
-        if name not in catalogue.ATTACKS:
+        if not load_plugin_if_named("attacks", name) and name not in catalogue.ATTACKS:
             raise RequestError(f"There is no attack {name!r}.", attempt=suggest(name, catalogue.ATTACKS))
     return tuple(names)
 

@@ -24,7 +24,7 @@ from typing import Any, ClassVar
 import polars as pl
 
 from reticent import catalogue
-from reticent.catalogue import Field
+from reticent.catalogue import Field, RowTable
 from reticent.catalogue.manifest_fields import COLUMN_ENTRY_FIELDS, MANIFEST_FIELDS
 from reticent.data.columns import LabelOptions, Role
 from reticent.data.hierarchy import Hierarchy
@@ -41,11 +41,14 @@ from reticent.format.schema_checks import (
     require_relations,
     require_usable_weights,
 )
+from reticent.plugins import VERSION_PATTERN as PLUGIN_VERSION_PATTERN
+from reticent.plugins import get_namespace, is_plugin_name
 
 MAX_SMALL_TREE_LEAVES = 10_000  # of a tree that is remembered by its rows
 MAX_LARGE_TREES = 2  # of more leaves, remembered by a digest of their rows
 _LARGE_TREES: OrderedDict[bytes, Hierarchy] = OrderedDict()
 FORMAT_VERSION = 1
+_PARAMETER_NAME_PATTERN = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 VERSION_PATTERN = re.compile(r"\d{1,6}(\.\d{1,6}){1,3}[a-z0-9.+-]{0,32}")
 
 
@@ -141,6 +144,8 @@ def parse_component(value: Any, rows: Mapping[str, Any], key: str, kind: str) ->
     """Parse an entry {key: name, parameter: ...} whose name is in the catalogue, with parameters that it has."""
     table = schema_checks.check_mapping(value)
     name = table.get(key)
+    if isinstance(rows, RowTable) and isinstance(name, str) and is_plugin_name(name):
+        return _parse_plugin_component(table, name, key, kind)
     if not isinstance(name, str) or name not in rows:
         raise MisshapenValue(f"a {kind} is not one that this version knows", inside=True)
     row = rows[name]
@@ -153,6 +158,21 @@ def parse_component(value: Any, rows: Mapping[str, Any], key: str, kind: str) ->
     )
     parameters.pop(key)
     require_relations(where, row.relations, parameters)
+    return ComponentEntry(name, parameters)
+
+
+def _parse_plugin_component(table: Mapping[str, Any], name: str, key: str, kind: str) -> ComponentEntry:
+    """Parse the entry of a plugin's promise or method without its plugin: its parameters are of any meaning."""
+    parameters = {parameter: value for parameter, value in table.items() if parameter != key}
+    for parameter, value in parameters.items():
+        if not _PARAMETER_NAME_PATTERN.fullmatch(parameter):
+            raise MisshapenValue(f"the {kind} {name} has a parameter of a name that none has", inside=True)
+        try:
+            schema_checks.check_parameter(value)
+        except MisshapenValue as error:
+            raise MisshapenValue(f"the {kind} {name} has a parameter that is {error}", inside=True) from None
+    if not isinstance(parameters.get("column", ""), str):
+        raise MisshapenValue(f"the {kind} {name} names a column by something that is no text", inside=True)
     return ComponentEntry(name, parameters)
 
 
@@ -184,10 +204,16 @@ class Manifest:
     about: Mapping[str, Any] | None = None
     readme: int = 1
     prepare: tuple[ComponentEntry, ...] = ()
+    plugins: Mapping[str, str] = field(default_factory=dict)
     own: Mapping[str, Any] = field(default_factory=dict)
 
     OPTIONAL: ClassVar[frozenset[str]] = frozenset(
-        {"prepare", "withheld_before", *(name for name, field in MANIFEST_FIELDS.items() if not field.required)}
+        {
+            "prepare",
+            "withheld_before",
+            "plugins",
+            *(name for name, field in MANIFEST_FIELDS.items() if not field.required),
+        }
     )
 
     @classmethod
@@ -216,6 +242,7 @@ class Manifest:
         if manifest.withheld_later < 0:
             raise MisshapenValue("more rows were withheld before planning than at all", inside=True)
         manifest._require_known_columns()
+        manifest._require_plugins_stated()
         require_usable_weights(
             manifest.weights, [column.name for column in manifest.find_columns_with_role(Role.QUASI)]
         )
@@ -226,13 +253,23 @@ class Manifest:
         names_by_role: dict[str, list[str]] = {"any": [column.name for column in self.columns]}
         for column in self.columns:
             names_by_role.setdefault(str(column.role), []).append(column.name)
+        for component in (*self.promises, self.method):
+            if is_plugin_name(component.name) and component.column not in (None, *names_by_role["any"]):
+                raise MisshapenValue(f"{component.name} names a column that the release does not have", inside=True)
         described: list[tuple[Mapping[str, Any], ComponentEntry]] = [
             (catalogue.PROMISES, component) for component in self.promises
         ]
         described.append((catalogue.METHODS, self.method))
         described += [(catalogue.STAGES, component) for component in self.prepare]
         for rows, component in described:
-            require_known_columns(component.name, rows[component.name].fields, component.parameters, names_by_role)
+            if component.name in rows:
+                require_known_columns(component.name, rows[component.name].fields, component.parameters, names_by_role)
+
+    def _require_plugins_stated(self) -> None:
+        """Refuse a manifest that does not state the version of each plugin which it names, and of no other."""
+        names = [component.name for component in (*self.promises, self.method)]
+        if {get_namespace(name) for name in names if is_plugin_name(name)} != set(self.plugins):
+            raise MisshapenValue("'plugins' states other distributions than promises and method name", inside=True)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the manifest as JSON has it; unset fields are left out."""
@@ -268,6 +305,8 @@ class Manifest:
             entries["readme"] = self.readme
         if self.prepare:
             entries["prepare"] = [stage.to_dict() for stage in self.prepare]
+        if self.plugins:
+            entries["plugins"] = dict(self.plugins)
         return entries
 
     def find_columns_with_role(self, role: str) -> list[ColumnEntry]:
@@ -476,6 +515,16 @@ def _check_withheld_before(value: Any) -> Mapping[str, int]:
     )
 
 
+def _check_plugins(value: Any) -> Mapping[str, str]:
+    """Check the versions of distributions by their names."""
+    versions = schema_checks.check_mapping(value)
+    if not versions or not all(is_plugin_name(f"{name}:any") for name in versions):
+        raise MisshapenValue("no table of distributions")
+    if not all(isinstance(version, str) and PLUGIN_VERSION_PATTERN.fullmatch(version) for version in versions.values()):
+        raise MisshapenValue("no version of a distribution")
+    return versions
+
+
 _MANIFEST_CHECKS: dict[str, schema_checks.Checker] = {
     "reticent": _check_version,
     "format": schema_checks.check_count,
@@ -489,4 +538,5 @@ _MANIFEST_CHECKS: dict[str, schema_checks.Checker] = {
     "prepare": schema_checks.check_list_of(lambda value: parse_component(value, catalogue.STAGES, "name", "stage")),
     "files": _check_files,
     "withheld_before": _check_withheld_before,
+    "plugins": _check_plugins,
 }

@@ -29,6 +29,7 @@ from reticent.errors import JobError, suggest
 from reticent.job.description import About, resolve_about
 from reticent.models.promise import Promises
 from reticent.models.rational_bounds import Number
+from reticent.plugins import is_plugin_name, load_plugin_if_named, require_loaded_class
 from reticent.redaction import redact
 from reticent.validation import (
     check_parameters,
@@ -206,7 +207,9 @@ def resolve_promises(value: Any) -> Promises:
     if isinstance(value, Promises):
         return value
     entries = promises(value, "promises")
-    made = [registry.make_promise(entry) if isinstance(entry, Mapping) else entry for entry in entries]
+    made = [
+        _make_promise(entry) if isinstance(entry, Mapping) else _check_plugin("promises", entry) for entry in entries
+    ]
     return Promises.from_iterable(made)
 
 
@@ -215,9 +218,10 @@ def resolve_method(method: Any) -> Any:
     if method is None:
         return registry.load_method_class("mondrian")()
     if isinstance(method, str | Mapping):
+        load_plugin_if_named("methods", method.get("name") if isinstance(method, Mapping) else method)
         return registry.make_method(method)
     _require_verb(method, "method", "plan", catalogue.METHODS, 'method = "mosaic", or rt.Mosaic().')
-    return method
+    return _check_plugin("methods", method)
 
 
 def resolve_stages(stages: Any) -> tuple[Any, ...]:
@@ -319,6 +323,19 @@ def _require_verb(value: Any, name: str, verb: str, known: Iterable[str], attemp
     if isinstance(value, type) or not callable(getattr(value, verb, None)) or not hasattr(value, "name"):
         names = suggest("", known)
         raise JobError(f"{name} must be {names[:-1]}; it is {describe_type(value)}.", attempt=attempt)
+
+
+def _make_promise(entry: Mapping[str, Any]) -> Promise:
+    load_plugin_if_named("promises", entry.get("model"))
+    return registry.make_promise(entry)
+
+
+def _check_plugin(group: str, thing: Any) -> Any:
+    """Return a promise or method as it is; one of a plugin once its plugin is loaded and its parameters are checked."""
+    if is_plugin_name(getattr(thing, "name", None)):
+        require_loaded_class(group, thing)
+        check_parameters(thing)
+    return thing
 
 
 def _resolve_stage(stage: Any) -> Any:

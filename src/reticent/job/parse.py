@@ -17,13 +17,14 @@ from pathlib import Path
 from typing import Any
 
 from reticent import catalogue, registry
-from reticent.catalogue import Field, MethodRow, PromiseRow
+from reticent.catalogue import Field, MethodRow, PromiseRow, RowTable
 from reticent.data.columns import Column
 from reticent.data.source import Source
 from reticent.errors import JobError, RequestError, quote_list
 from reticent.job.description import About
 from reticent.job.job import Job, Output
 from reticent.limits import MAX_JOB_FILE_BYTES, require_moderate_job
+from reticent.plugins import load_plugin_if_named
 from reticent.registry import check_known, check_types
 from reticent.validation import flag
 
@@ -152,13 +153,16 @@ def _parse_parts(table: Mapping[str, Any], beside: Path | None) -> dict[str, Any
             parts["columns"][name] = _parse_column(name, entry, beside)
     for entry in table.get("promise", []):
         with errors.collect():
+            load_plugin_if_named("promises", entry.get("model") if isinstance(entry, Mapping) else None)
             parts["promises"].append(_parse_component(registry.make_promise, catalogue.PROMISES, entry, beside))
     for entry in table.get("prepare", []):
         with errors.collect():
             parts["prepare"].append(registry.make_stage(entry))
     with errors.collect():
         if "method" in table:
-            parts["method"] = _parse_component(registry.make_method, catalogue.METHODS, table["method"], beside)
+            method = table["method"]
+            load_plugin_if_named("methods", method.get("name") if isinstance(method, Mapping) else method)
+            parts["method"] = _parse_component(registry.make_method, catalogue.METHODS, method, beside)
     with errors.collect():
         parts["release"] = _parse_table("release", Output, table.get("release", {}))
     with errors.collect():
@@ -198,7 +202,7 @@ def _parse_column(name: str, table: Any, beside: Path | None) -> Column:
 
 def _parse_component(
     make: Callable[[Any], Any],
-    rows: Mapping[str, PromiseRow] | Mapping[str, MethodRow],
+    rows: RowTable[PromiseRow] | RowTable[MethodRow],
     entry: Any,
     beside: Path | None,
 ) -> Any:
@@ -206,7 +210,7 @@ def _parse_component(
     if not isinstance(entry, Mapping):
         return make(entry)
     name = entry.get("model", entry.get("name"))
-    row = rows.get(name) if isinstance(name, str) else None
+    row = rows.find(name) if isinstance(name, str) else None
     if row is None:
         return make(entry)
     return make(

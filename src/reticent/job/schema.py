@@ -19,11 +19,17 @@ from typing import Any
 from reticent import catalogue
 from reticent.catalogue import Field, JobTableRow, MethodRow, PromiseRow
 from reticent.catalogue.fields import MAX_COUNT, MAX_NUMBER
+from reticent.plugins import PLUGIN_NAME_PATTERN
 from reticent.registry import convert_to_plain
 
 _NUMBER_TEXT_SCHEMA: dict[str, Any] = {
     "type": "string",
     "pattern": r"^\s*[+-]?[0-9.]+([eE][+-]?[0-9]+)?(\s*/\s*[0-9]+)?\s*$",
+}
+PLUGIN_NAME_SCHEMA: dict[str, Any] = {
+    "description": "A name that a plugin brings, such as acme:fast.",
+    "type": "string",
+    "pattern": f"^{PLUGIN_NAME_PATTERN.pattern}$",
 }
 SCHEMA_ID = "urn:reticent:job"
 _SCALAR_SCHEMA: dict[str, Any] = {"not": {"type": ["array", "object"]}}  # a date of TOML is of no type of JSON
@@ -43,7 +49,7 @@ def build_job_schema() -> dict[str, Any]:
         },
         "promise": {"type": "array", "items": _build_components_schema("model", catalogue.PROMISES)},
         "prepare": {"type": "array", "items": _build_components_schema("name", catalogue.STAGES)},
-        "method": _choose_by_text({"enum": list(catalogue.METHODS)}, methods),
+        "method": _choose_by_text({"anyOf": [{"enum": list(catalogue.METHODS)}, PLUGIN_NAME_SCHEMA]}, methods),
         "release": _build_table_schema(catalogue.JOB_TABLES["release"]),
         "about": _build_table_schema(catalogue.JOB_TABLES["about"]),
         "jointly": build_field_schema(fields["jointly"]),
@@ -94,9 +100,12 @@ def _build_components_schema(key: str, rows: Mapping[str, PromiseRow] | Mapping[
         }
         for name, row in rows.items()
     ]
+    names: dict[str, Any] = {"enum": list(rows)}
+    if isinstance(rows, catalogue.RowTable):  # its plugin knows the parameters
+        names = {"anyOf": [names, PLUGIN_NAME_SCHEMA]}
     return {
         "type": "object",
-        "properties": {key: {"enum": list(rows)}, **parameters},
+        "properties": {key: names, **parameters},
         "required": [key],
         "allOf": branches,
     }

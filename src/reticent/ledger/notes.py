@@ -118,7 +118,14 @@ def describe_lost_promises(entries: Sequence[Mapping[str, Any]]) -> list[str]:
         "holds for each alone, not for all together."
     ]
     models = dict.fromkeys(promise["model"] for promise in latest["promises"])
-    return sentences + [f"{model} no longer holds: {catalogue.PROMISES[model].composition_reason}." for model in models]
+    return sentences + [f"{model} no longer holds: {_find_composition_reason(model)}." for model in models]
+
+
+def _find_composition_reason(model: str) -> str:
+    row = catalogue.PROMISES.get(model)
+    return (
+        "what a plugin's promise says of several releases is not known here" if row is None else row.composition_reason
+    )
 
 
 def summarize_lost_promises(entries: Sequence[Mapping[str, Any]]) -> str | None:

@@ -8,6 +8,7 @@ interprets; unprintable characters, such as a line end or a terminal's escape, a
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
@@ -17,6 +18,7 @@ from reticent.data.columns import LabelOptions, Role
 from reticent.errors import pluralize
 from reticent.format.data_files import format_file_pattern, group_files_by_table
 from reticent.format.manifest import ColumnEntry, ComponentEntry, Manifest
+from reticent.plugins import get_namespace, is_plugin_name
 
 _PLAIN_NAME_PATTERN = re.compile(
     r"[^\x00-\x1f\x7f-\x9f`<>&|\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]+"
@@ -216,6 +218,12 @@ def format_limits(manifest: Manifest, *limits: str, labelled: bool = False) -> l
 
 def describe_promise(promise: ComponentEntry) -> str:
     parameters = dict(promise.parameters)
+    if is_plugin_name(promise.name):
+        stated = "".join(f", {name} = {format_code(json.dumps(value))}" for name, value in parameters.items())
+        return (
+            f"{promise.name}{stated}: a promise that the plugin {get_namespace(promise.name)} brings and judges, not "
+            "reticent, which does not know what it means."
+        )
     form = ", frequent ones less than that" if parameters.get("enhanced") else ""
     form += ", and no less frequent than there divided by as much" if parameters.get("two_sided") else ""
     variant = "".join(f", {word.replace('_', '-')}" for word in ("enhanced", "two_sided") if parameters.get(word))

@@ -19,6 +19,7 @@ from reticent.errors import JobError, PromiseUnreachable, RequestError
 from reticent.format.manifest import Manifest
 from reticent.methods.recipe_planning import compose_recipe
 from reticent.models.promise import Promises
+from reticent.plugins import is_plugin_name
 from reticent.randomness import Random
 from reticent.recipe.group_labels import merge_equal_labels
 from reticent.recipe.recipe import Recipe
@@ -110,6 +111,8 @@ def make_publisher(release: Any, source: Any, missing: tuple[str, ...]) -> Publi
         return "rows were withheld, and nobody sees which"
     if any(column.labels and "padded" in str(column.labels) for column in manifest.columns):
         return "ends of ranges were moved by secret amounts"
+    if any(is_plugin_name(component.name) for component in (manifest.method, *manifest.promises)):
+        return "its method or a promise is a plugin's, which no release may make its reader run"
     try:
         method = registry.make_method({"name": manifest.method.name, **manifest.method.parameters})
         promises = Promises.from_iterable(

@@ -1,0 +1,112 @@
+"""Advice about plugins is followed: with the example, as if it were installed, and with another version of it."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import reticent as rt
+from reticent import catalogue
+from reticent.cli.attack import parse_plugin_options
+from reticent.errors import AuditFailed, JobError, RequestError
+from reticent.preconditions import require_partitionable
+from reticent.testing import make_random_table
+from tests.advice.coverage import follows
+from tests.support.repository import ROOT
+
+COLUMNS = {"age": "quasi-identifying", "city": "quasi-identifying", "illness": "sensitive"}
+ENTRY_POINTS = "[reticent.attacks]\nshrug = acme.shrug:ROW\n[reticent.promises]\ncrowds = acme.crowds:ROW\n"
+
+
+def forget_plugins() -> None:
+    for table in catalogue.PLUGIN_TABLES.values():
+        table.plugin_rows.clear()
+    for name in [name for name in sys.modules if name.partition(".")[0] == "acme"]:
+        del sys.modules[name]
+
+
+@pytest.fixture(autouse=True)
+def acme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The example's modules can be imported, and a distribution says that it brings them."""
+    info = tmp_path / "acme-1.2.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: acme\nVersion: 1.2\n")
+    (info / "entry_points.txt").write_text(ENTRY_POINTS)
+    monkeypatch.syspath_prepend(str(ROOT / "examples" / "plugin" / "src"))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    importlib.invalidate_caches()
+    forget_plugins()
+    yield
+    forget_plugins()
+
+
+def make_job() -> rt.Job:
+    return rt.Job(columns=COLUMNS, promises=[{"model": "acme:crowds", "least": 4}])
+
+
+def publish() -> Any:
+    return rt.publish(make_job(), frame=make_random_table(5), seed=1)
+
+
+@follows("cli/attack.py", "--as with the name of one.")
+def test_an_option_of_a_plugin_for_an_attack_of_ours():
+    with pytest.raises(RequestError):
+        parse_plugin_options("skewness", ["rank=1"])
+    assert parse_plugin_options("acme:shrug", ["rank=1"]) == {"rank": 1}
+
+
+@follows("cli/attack.py", "{suggest(word, known)}")
+def test_an_option_that_an_attack_of_a_plugin_does_not_have():
+    with pytest.raises(RequestError) as refused:
+        parse_plugin_options("acme:shrug", ["rnak=1"])
+    assert "rank" in refused.value.attempt
+    assert parse_plugin_options("acme:shrug", ["rank=1"]) == {"rank": 1}
+
+
+@follows("cli/attack.py", "{option.doc}")
+def test_an_option_of_a_plugin_of_another_type():
+    with pytest.raises(RequestError):
+        parse_plugin_options("acme:shrug", ["rank=first"])
+    assert parse_plugin_options("acme:shrug", ["rank=0"]) == {"rank": 0}
+
+
+@follows("audit/result.py", "another version of …, or reporting this to its authors.")
+def test_a_judge_of_a_plugin_that_fails():
+    crowds = importlib.import_module("acme.crowds")
+    with pytest.MonkeyPatch.context() as faulty_version:
+        faulty_version.setattr(crowds, "judge", lambda asked, evidence, column: 1 / 0)
+        with pytest.raises(JobError):
+            publish()
+    publish()
+
+
+@follows("publish.py", "another version of the plugin, or reporting this to its authors, with the job file.")
+def test_a_judge_of_a_plugin_that_disagrees_with_its_class():
+    crowds = importlib.import_module("acme.crowds")
+    with pytest.MonkeyPatch.context() as faulty_version:
+        faulty_version.setattr(crowds, "judge", lambda asked, evidence, column: crowds.Judgement({"least": 1}, False))
+        with pytest.raises(AuditFailed):
+            publish()
+    publish()
+
+
+@follows("preconditions.py", "an engine that does not plan in regions (--engine local, or no --regions).")
+def test_a_promise_of_a_plugin_for_a_plan_in_regions(tmp_path):
+    with pytest.raises(JobError):
+        require_partitionable(make_job(), tmp_path / "release")
+    publish()
+
+
+@follows("plugins.py", "another version of …, or reporting this to its authors.")
+def test_a_judge_of_a_plugin_that_is_not_there():
+    crowds = importlib.import_module("acme.crowds")
+    with pytest.MonkeyPatch.context() as faulty_version:
+        faulty_version.delattr(crowds, "judge")
+        with pytest.raises(RequestError, match=r"cannot be loaded \(AttributeError\)"):
+            publish()
+    publish()
