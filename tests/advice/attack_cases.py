@@ -447,10 +447,9 @@ def corrupt_people_of_another_table(desk: Desk) -> Steps:
 
 @follows("attacks/composition/redrawn_releases.py", "the data that was published.")
 def join_redrawn_releases_of_another_table(desk: Desk) -> Steps:
-    for kind in ("sampled", "perturbed"):
-        other = publish_kind(kind)
-        yield lambda kind=kind, other=other: attack(kind, "composition", people().head(100), joined=[other])
-        yield lambda kind=kind, other=other: attack(kind, "composition", joined=[other])
+    yield lambda: attack("sampled", "composition", people().head(100), joined=[publish_kind("sampled")])
+    yield lambda: attack("sampled", "composition", joined=[publish_kind("sampled")])
+    yield lambda: attack("perturbed", "composition", joined=[publish_kind("perturbed")])
 
 
 @follows("attacks/corruption.py", "a list with everybody in the release.")
