@@ -53,7 +53,7 @@ def publish() -> Any:
     return rt.publish(make_job(), frame=make_random_table(5), seed=1)
 
 
-@follows("cli/attack.py", "--as with the name of one.")
+@follows("cli/attack.py", "`--as NAME`, where NAME is one of theirs.")
 def test_an_option_of_a_plugin_for_an_attack_of_ours():
     with pytest.raises(RequestError):
         parse_plugin_options("skewness", ["rank=1"])

@@ -134,7 +134,9 @@ def test_the_next_command_says_in_one_line_what_it_settled(server, prepared, aft
     at = at_the_exchange(changes, after)
     changes_of(server, place / "before", place / "work", SCENARIOS["replace"])
     assert server.run(place / "work", SCENARIOS["replace"].words, at=at, mode="kill")["code"] == -9
-    lines = server.run(place / "work", ("calibrate", "--help"))["said"].splitlines()
+    lines = server.run(place / "work", ("calibrate", "suppression", "--counts", "10,4", "--l", "2"))[
+        "said"
+    ].splitlines()
     assert [line for line in lines if line.startswith("Note: ")] == [line for line in lines if said in line]
     assert "A publication of 'release' was interrupted" in "".join(lines)
     again = server.run(place / "work", ("audit", "out/release"))["said"]

@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("starlette", reason="the studio is an extra: pip install 'reticent[studio]'")
 
-from tests.studio.client import Steward
+from tests.studio.client import Steward, write_files
 from tests.support.messy_hospital import write_messy_hospital
 
 
@@ -24,14 +24,6 @@ def census_files(tmp_path_factory) -> dict[str, bytes]:
         for path in sorted(folder.rglob("*"))
         if path.is_file() and path.suffix in (".csv", ".toml") and "release" not in path.parts[-2]
     }
-
-
-def write_files(folder: Path, files: dict[str, bytes]) -> Path:
-    for name, content in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
-    return folder
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ pytest.importorskip("starlette", reason="the studio is an extra: pip install 're
 
 from reticent.cli.main import main
 from tests.studio.browsing import PICTURES, WIDTHS, Visit, serve_studio
-from tests.studio.conftest import write_files
+from tests.studio.client import write_files
 from tests.studio.quick_runs import use_quick_runs
 from tests.support.real_browser import COLLISIONS, examine_with_axe, open_browser
 

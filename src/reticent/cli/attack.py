@@ -246,7 +246,9 @@ def parse_plugin_options(name: str | None, entries: Sequence[str]) -> dict[str, 
     from reticent.plugins import load_plugin_if_named
 
     if not load_plugin_if_named("attacks", name):
-        raise RequestError("--plugin-option is for attacks of plugins.", attempt="--as with the name of one.")
+        raise RequestError(
+            "--plugin-option is for attacks of plugins.", attempt="`--as NAME`, where NAME is one of theirs."
+        )
     known = catalogue.ATTACKS[str(name)].options
     parsed: dict[str, Any] = {}
     for entry in entries:
