@@ -17,7 +17,11 @@ from tests.support.repository import PACKAGE, imports, module_name
 KINDS = tuple(catalogue.KINDS)
 LAYERS = ("recipe", "release", "audit")
 CATALOGUE = "catalogue/entries.py"
-OTHER_MEANINGS = {"attacks/eligibility/": {"sampled"}, "attacks/algorithm.py": {"sampled"}}
+OTHER_MEANINGS = {
+    "attacks/eligibility/": {"sampled"},
+    "attacks/algorithm.py": {"sampled"},
+    "testing.py": {"anatomized", "generalized", "perturbed", "sampled"},  # releases to try a plugin on
+}
 """Words of an attack's answer that are spelled like a kind: how a figure was had, exact or sampled."""
 
 OBJECTS = {type_of for row in catalogue.KINDS.values() for type_of in (row.writer, row.reader, row.auditor)}
