@@ -49,7 +49,7 @@ def build_job_schema() -> dict[str, Any]:
         },
         "promise": {"type": "array", "items": _build_components_schema("model", catalogue.PROMISES)},
         "prepare": {"type": "array", "items": _build_components_schema("name", catalogue.STAGES)},
-        "method": _choose_by_text({"anyOf": [{"enum": list(catalogue.METHODS)}, PLUGIN_NAME_SCHEMA]}, methods),
+        "method": _choose_by_text(_choose_names(catalogue.METHODS), methods),
         "release": _build_table_schema(catalogue.JOB_TABLES["release"]),
         "about": _build_table_schema(catalogue.JOB_TABLES["about"]),
         "jointly": build_field_schema(fields["jointly"]),
@@ -100,15 +100,20 @@ def _build_components_schema(key: str, rows: Mapping[str, PromiseRow] | Mapping[
         }
         for name, row in rows.items()
     ]
-    names: dict[str, Any] = {"enum": list(rows)}
-    if isinstance(rows, catalogue.RowTable):  # its plugin knows the parameters
-        names = {"anyOf": [names, PLUGIN_NAME_SCHEMA]}
     return {
         "type": "object",
-        "properties": {key: names, **parameters},
+        "properties": {key: _choose_names(rows), **parameters},
         "required": [key],
         "allOf": branches,
     }
+
+
+def _choose_names(rows: Mapping[str, Any]) -> dict[str, Any]:
+    """Build the schema of a name: ours, or one with a colon, whose plugin knows its parameters; a fault is that of one sort."""
+    ours: dict[str, Any] = {"enum": list(rows)}
+    if not isinstance(rows, catalogue.RowTable):
+        return ours
+    return {"if": {"type": "string", "pattern": ":"}, "then": PLUGIN_NAME_SCHEMA, "else": ours}
 
 
 def _choose_by_text(text_schema: Mapping[str, Any], other_schema: Mapping[str, Any]) -> dict[str, Any]:
