@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from reticent.drawing import plots
@@ -36,6 +36,7 @@ def test_ranges_of_any_column_are_drawn_in_few_bands_that_keep_all_rows(entries)
 
 
 @given(SHARES)
+@example([5e-324])
 def test_a_comparison_of_any_shares_is_drawn(shares):
     names = [f"value {number}" for number in range(len(shares))]
     require_sound(plots.draw_comparison(names, shares, list(reversed(shares)), "pay"))

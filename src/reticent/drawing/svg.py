@@ -19,6 +19,7 @@ TICK_TEXT_DROP = 17
 AXIS_NAME_DROP = 36
 AXIS_ROOM = 42
 """How far below an axis its ticks, their texts and its name are, and the room that all take."""
+SHORTEST_STEP = 1e-300
 
 
 def format_number(number: float) -> str:
@@ -51,10 +52,13 @@ class LinearScale:
 
 
 def choose_ticks(low: float, high: float, most: int = 5) -> list[float]:
-    """Choose round numbers from `low` to `high`, at most about `most`: multiples of 1, 2 or 5 times a power of ten."""
-    if not high > low:
-        return [low]
+    """Choose round numbers from `low` to `high`, at most about `most`: multiples of 1, 2 or 5 times a power of ten.
+
+    An axis too short for a power of ten that a double can hold has its beginning alone.
+    """
     rough = (high - low) / most
+    if not rough >= SHORTEST_STEP:
+        return [low]
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough * (1 - 1e-9))
     first = math.ceil(low / step - 1e-9)
