@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
 import json
 import os
@@ -12,13 +13,15 @@ from collections.abc import Iterator
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 
 import jsonschema
 import pytest
 
 import reticent as rt
-from reticent import catalogue, plugins
+from reticent import catalogue, plugins, registry
 from reticent.cli.main import main
+from reticent.data.hierarchy_builders import build
 from reticent.errors import BundleDamaged, RequestError
 from reticent.job.schema import build_job_schema
 from reticent.release.bundle import verify_bundle
@@ -62,7 +65,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def forget_plugins() -> None:
-    for table in (catalogue.METHODS, catalogue.PROMISES, catalogue.ATTACKS, catalogue.ENGINES):
+    for table in catalogue.PLUGIN_TABLES.values():
         table.plugin_rows.clear()
     for name in [name for name in sys.modules if name.partition(".")[0] == "acme"]:
         del sys.modules[name]
@@ -140,6 +143,8 @@ def test_plugins_are_listed_without_being_loaded(acme, capsys):
         ("method", "acme:slices", "1.2"),
         ("attack", "acme:shrug", "1.2"),
         ("promise", "acme:crowds", "1.2"),
+        ("hierarchy", "acme:regions", "1.2"),
+        ("preset", "acme:strict", "1.2"),
     ]
     assert all(plugin["usable"] for plugin in listed)
     assert main(["plugins"]) == 0
@@ -240,6 +245,178 @@ def test_the_plugin_judges_its_promise_for_whoever_names_it(release, capsys):
     assert rt.audit(release, job=rt.Job.read("job.toml")).kept is True
 
 
+HIERARCHY_JOB = """\
+[source]
+path = "people.csv"
+
+[columns]
+age     = "quasi-identifying"
+city    = { role = "quasi-identifying", hierarchy = { build = "acme:regions" } }
+illness = "sensitive"
+
+[[promise]]
+model = "k-anonymity"
+k = 5
+
+[method]
+name = "mondrian"
+"""
+ROWS = [["Bonn", "south", "*"], ["Jena", "north", "*"], ["Kiel", "north", "*"], ["Ulm", "south", "*"]]
+
+
+def test_a_hierarchy_of_a_plugin_is_published_as_rows_that_need_no_plugin(acme, place, capsys):
+    Path("job.toml").write_text(HIERARCHY_JOB)
+    assert main(["check", "job.toml", "--budget", "1"]) == 0
+    assert main(["publish", "job.toml", "-o", "release", "--seed", "1"]) == 0
+    forget_plugins()
+    manifest = json.loads(Path("release/manifest.json").read_text())
+    assert manifest["plugins"] == {"acme": "1.2"}
+    (city,) = [column for column in manifest["columns"] if column["name"] == "city"]
+    assert sorted(city["hierarchy"]) == ROWS and "built" not in city
+    assert "acme:regions" not in Path("release/manifest.json").read_text()
+    assert main(["audit", "release", "--source", "people.csv"]) == 0
+    assert main(["attack", "release", "--source", "people.csv", "--budget", "60"]) == 0
+    assert main(["query", "release", "SELECT COUNT(*) FROM release WHERE city = 'Ulm'"]) == 0
+    assert main(["report", "release", "--internal", "--source", "people.csv"]) == 0
+    assert main(["report", "release", "-o", "public.html"]) == 0
+    assert "acme" not in sys.modules, "whoever reads the release, with the owner's notes beside it, loads nothing"
+    assert main(["audit", "release", "--source", "people.csv", "--job", "job.toml"]) == 0
+    assert "acme" in sys.modules, "the caller's own job names it"
+    capsys.readouterr()
+    Path("job.toml").write_text(HIERARCHY_JOB.replace('"acme:regions"', '"acme:regions", coarse = true'))
+    assert main(["audit", "release", "--job", "job.toml"]) == 4
+    assert "the hierarchy of 'city' is not the job's" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("engine", ["local", "stream"])
+def test_a_hierarchy_of_a_plugin_gives_the_bytes_that_its_rows_give(acme, engine):
+    frame = make_random_table(5, 120)
+    releases = []
+    for hierarchy in ({"build": "acme:regions"}, ROWS):
+        columns = {**COLUMNS, "city": {"role": "quasi-identifying", "hierarchy": hierarchy}}
+        job = rt.Job.from_dict({"columns": columns, "promise": [{"model": "k-anonymity", "k": 5}]})
+        assert rt.Job.from_dict(job.to_dict()).to_dict() == job.to_dict()
+        releases.append(rt.publish(job, frame=frame, seed=1, engine=engine))
+    assert releases[0].frame().equals(releases[1].frame())
+    assert [release.manifest.plugins for release in releases] == [{"acme": "1.2"}, {}]
+
+
+def test_a_sensitive_column_takes_a_hierarchy_of_a_plugin(acme):
+    columns = {"age": "quasi-identifying", "city": {"role": "sensitive", "hierarchy": {"build": "acme:regions"}}}
+    promise = {"model": "semantic-beta-likeness", "beta": 4}
+    release = rt.publish(
+        rt.Job.from_dict({"columns": columns, "promise": [promise]}), frame=make_random_table(5, 120).drop("illness")
+    )
+    assert release.audited.kept
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"corse": True}, "no option 'corse'"),
+        ({"coarse": "yes"}, "coarse"),
+        ({"build": "acme:regoins"}, "no hierarchy 'acme:regoins'"),
+        ({"build": "nobody:regions"}, "No installed distribution brings it"),
+    ],
+)
+def test_a_hierarchy_of_a_plugin_that_is_asked_for_wrongly_is_refused(acme, place, capsys, options, why):
+    columns = {**COLUMNS, "city": {"role": "quasi-identifying", "hierarchy": {"build": "acme:regions", **options}}}
+    job = rt.Job.from_dict({"columns": columns, "promise": [{"model": "k-anonymity", "k": 5}]})
+    Path("job.toml").write_text(job.at(source="people.csv").to_toml())
+    assert main(["publish", "job.toml", "-o", "release"]) == 1
+    assert why in " ".join(capsys.readouterr().err.split())
+    assert not Path("release").exists()
+
+
+def test_a_hierarchy_of_a_plugin_that_fails_is_its_authors_fault(acme):
+    regions = importlib.import_module("acme.regions")
+    columns = {**COLUMNS, "city": {"role": "quasi-identifying", "hierarchy": {"build": "acme:regions"}}}
+    job = rt.Job.from_dict({"columns": columns, "promise": [{"model": "k-anonymity", "k": 5}]})
+    for rows, why in (
+        (None, r"fails \(ZeroDivisionError\)"),
+        ("Bonn", "no list of rows"),
+        ([["Bonn", 3]], "fault|no rule|lacks"),
+    ):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(regions, "list_rows", (lambda: 1 / 0) if rows is None else lambda rows=rows: rows)
+            with pytest.raises(RequestError, match=why):
+                rt.publish(job, frame=make_random_table(5, 120))
+
+
+def test_what_a_manifest_says_of_a_hierarchy_loads_nothing(acme):
+    with pytest.raises(RequestError, match="to be built by 'acme:regions'"):
+        build({"build": "acme:regions"}, ["Ulm"])
+    with pytest.raises(RequestError, match="neither a file nor rows"):
+        rt.Hierarchy.of({"build": "acme:regions"})
+    assert "acme" not in sys.modules
+
+
+def test_the_command_hierarchy_shows_and_saves_one_of_a_plugin(acme, place, capsys):
+    words = ["hierarchy", "--data", "people.csv", "--column", "city", "--build", "acme:regions"]
+    assert main([*words, "-o", "city.csv"]) == 0
+    assert 'In a job:  hierarchy = { build = "acme:regions" }' in capsys.readouterr().out
+    assert Path("city.csv").read_text().splitlines() == [";".join(ROWS[number]) for number in (0, 3, 1, 2)]
+    assert main([*words, "--with", "coarse=true", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["height"] == 1
+    assert main([*words[:-1], "acme:regoins"]) == 1
+
+
+def test_a_preset_of_a_plugin_stands_in_the_draft_and_is_the_jobs_own(acme, place, capsys):
+    assert main(["init", "people.csv", "-o", "new.toml", "--preset", "acme:strict", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["preset"] == {"name": "acme:strict", "brought_by": "acme 1.2"}
+    text = Path("new.toml").read_text()
+    assert "the preset acme:strict of acme 1.2, not reticent's advice" in " ".join(text.replace("# ", "").split())
+    job = rt.Job.read("new.toml")
+    assert [promise.name for promise in job.promises] == ["k-anonymity", "distinct-l-diversity"]
+    assert (job.method.name, job.release.undeclared, str(job.release.loss_at_most)) == ("mosaic", "drop", "4/5")
+    forget_plugins()
+    assert main(["publish", "new.toml", "-o", "release"]) == 0
+    assert "acme" not in sys.modules and "plugins" not in json.loads(Path("release/manifest.json").read_text())
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("strict", "There is no preset 'strict'"),
+        ("acme:strikt", "There is no preset 'acme:strikt'"),
+        ("nobody:strict", "No installed distribution brings it"),
+    ],
+)
+def test_a_preset_that_nobody_brings_is_refused_and_nothing_is_written(acme, place, capsys, name, why):
+    assert main(["init", "people.csv", "-o", "new.toml", "--preset", name]) == 1
+    assert why in " ".join(capsys.readouterr().err.split())
+    assert not Path("new.toml").exists()
+
+
+@pytest.mark.parametrize(
+    ("tables", "why"),
+    [
+        ({"columns": {"a": "sensitive"}}, "'columns' is not known"),
+        ({"promise": [{"model": "k-anonymity"}]}, "is no part of a job"),
+        ({"method": {"name": "mondrain"}}, "is no part of a job"),
+        ([], "Its tables are no table"),
+    ],
+)
+def test_a_preset_that_is_no_part_of_a_job_is_refused(strangers, place, capsys, tables, why):
+    distribution(strangers, "useless", "1", "[reticent.presets]\nstrict = useless_preset:ROW\n")
+    text = f"from reticent.catalogue import PresetRow\nROW = PresetRow({tables!r}, 'of no use')\n"
+    (strangers / "useless_preset.py").write_text(text)
+    sys.modules.pop("useless_preset", None)
+    assert main(["init", "people.csv", "-o", "new.toml", "--preset", "useless:strict"]) == 1
+    assert why in " ".join(capsys.readouterr().err.split())
+    assert not Path("new.toml").exists()
+
+
+def test_an_engine_of_a_plugin_is_recorded(acme, monkeypatch):
+    row = catalogue.EngineRow("acme.rows:ENGINE", "rows, as ours reads them")
+    monkeypatch.setitem(catalogue.ENGINES.plugin_rows, "acme:slices", row)
+    monkeypatch.setitem(sys.modules, "acme.rows", SimpleNamespace(ENGINE=copy.copy(registry.load_engine("stream"))))
+    job = rt.Job(columns=COLUMNS, promises=rt.KAnonymity(4))
+    for engine in ("acme:slices", registry.load_engine("acme:slices")):
+        assert rt.publish(job, frame=make_random_table(5, 120), engine=engine).manifest.plugins == {"acme": "1.2"}
+    assert rt.publish(job, frame=make_random_table(5, 120), engine="stream").manifest.plugins == {}
+
+
 def test_an_attack_of_a_plugin_takes_its_options(release, capsys):
     words = ["attack", "release", "--source", "people.csv", "--json"]
     success = []
@@ -261,7 +438,8 @@ def test_an_attack_of_a_plugin_takes_its_options(release, capsys):
     [
         ("plugins", None),
         ("plugins", {}),
-        ("plugins", {"acme": "1.2", "other": "1"}),
+        ("plugins", {"other": "1"}),
+        ("columns", [{"name": "city", "hierarchy": {"build": "acme:regions"}}]),
         ("plugins", {"acme": "1.2\n# ruined"}),
         ("plugins", {"acme": "9" * 1000}),
         ("plugins", {"acme": 1}),
@@ -289,13 +467,13 @@ def test_what_strangers_say_of_their_plugins_is_not_shown_as_it_is(strangers, ca
     distribution(strangers, "evil<script>", "1", "[reticent.methods]\nfast = evil:ROW\n")
     distribution(strangers, "evil", "1\u202e[red]", "[reticent.attacks]\n<b>bold</b> = evil:ROW\n\x1b[31m = evil:ROW\n")
     distribution(strangers, "longer", "1", f"[reticent.methods]\n{long} = longer:ROW\nfine = os:system(1)\n")
-    distribution(strangers, "kinder", "1", "[reticent.kinds]\nours = kinder:ROW\n[reticent.presets]\na = b:C\n")
+    distribution(strangers, "kinder", "1", "[reticent.kinds]\nours = kinder:ROW\n")
     distribution(strangers, "mondrian", "1", "[reticent.methods]\nmondrian = absent_module:ROW\n")
     assert main(["plugins"]) == 0
     printed = capsys.readouterr().out
     assert main(["plugins", "--json"]) == 0
     listed = json.loads(capsys.readouterr().out)["plugins"]
-    assert len([plugin for plugin in listed if plugin["distribution"] != "acme"]) == 8
+    assert len([plugin for plugin in listed if plugin["distribution"] != "acme"]) == 7
     for text in ("<script>", "<b>", "\x1b", "\u202e", long, "system"):
         assert text not in printed + json.dumps(listed, ensure_ascii=False)
     usable = [plugin["name"] for plugin in listed if plugin["usable"]]

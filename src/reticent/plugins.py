@@ -14,14 +14,22 @@ versions of another shape are listed as faulty, by how long they are and not as 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from importlib import metadata
 from itertools import islice
 from typing import Any, Final
 
 from reticent import catalogue
-from reticent.catalogue import AttackRow, EngineRow, MethodRow, PromiseRow, load_object
+from reticent.catalogue import (
+    AttackRow,
+    EngineRow,
+    HierarchyRow,
+    MethodRow,
+    PresetRow,
+    PromiseRow,
+    load_object,
+)
 from reticent.errors import RequestError, quote_list, suggest
 
 PLUGIN_NAME_PATTERN: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?:[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?")
@@ -38,12 +46,12 @@ ROW_TYPES: Final[Mapping[str, type]] = {
     "attacks": AttackRow,
     "promises": PromiseRow,
     "engines": EngineRow,
+    "hierarchies": HierarchyRow,
+    "presets": PresetRow,
 }
 """What an entry point of each group that can be used points at."""
 REFUSED_GROUPS: Final[Mapping[str, str]] = {
     "kinds": "who opens a release reads it by its kind, and no release may make its reader load a plugin",
-    "hierarchies": "a manifest names no plugin for a hierarchy yet; a job takes a hierarchy as a file or a table",
-    "presets": "this version has no presets of its own yet",
 }
 """Groups of which entry points are listed and refused, each with the reason."""
 GROUPS: Final = ("methods", "attacks", "promises", "kinds", "engines", "hierarchies", "presets")
@@ -152,7 +160,10 @@ def load_plugin(group: str, name: str) -> Any:
 
 
 def load_judge(name: str) -> Any:
-    """Load the function by which a plugin judges its promise; the audit loads nothing of a plugin but by this."""
+    """Load the function by which a plugin judges its promise.
+
+    The audit loads nothing else of a plugin, unless a job that is passed to it names one itself.
+    """
     row = load_plugin("promises", name)
     try:
         return load_object(row.judge)
@@ -177,6 +188,20 @@ def require_loaded_class(group: str, thing: Any) -> None:
             f"The {_SINGULARS[group]} bears the name {thing.name}, and is not of the class that this plugin names.",
             attempt="a name of its own, or the class that the entry point's row names.",
         )
+
+
+def call_plugin(group: str, name: str, function: Callable[[], Any]) -> Any:
+    """Call a function of a loaded plugin; whatever it raises is its fault, and is reported by the error's type alone."""
+    try:
+        return function()
+    except RequestError:
+        raise
+    except Exception as error:
+        plugin = find_plugin(group, name)
+        raise RequestError(
+            f"The {_SINGULARS[group]} {name} of {plugin.bringer} fails ({type(error).__name__}).",
+            attempt=f"another version of {plugin.distribution}, or reporting this to its authors.",
+        ) from None
 
 
 def describe_versions(names: Iterable[str]) -> dict[str, str]:
@@ -241,8 +266,10 @@ def _require_usable_row(group: str, row: Any, plugin: Plugin) -> None:
             raise _make_row_error(plugin, f"its kind must be one of {', '.join(catalogue.KINDS)}")
     if isinstance(row, AttackRow):
         load_object(row.function)
-    if isinstance(row, EngineRow):
+    if isinstance(row, EngineRow | HierarchyRow):
         load_object(row.made_by)
+    if isinstance(row, PresetRow) and not (isinstance(row.tables, Mapping) and isinstance(row.reason, str)):
+        raise _make_row_error(plugin, "its tables are no table of tables, or its reason is no text")
 
 
 def _make_load_error(plugin: Plugin, error: Exception) -> RequestError:

@@ -24,6 +24,7 @@ from reticent.composition_check import check_composition, require_own_odds
 from reticent.data.broken_lines import read_broken_lines
 from reticent.data.cells import Cells
 from reticent.data.columns import has_types, resolve_columns
+from reticent.data.declared_hierarchy import get_plugin_name
 from reticent.data.passthrough import ChangeStamp
 from reticent.data.source import TextRows, list_broken_lines
 from reticent.engines.engine import Engine, EngineContext
@@ -130,6 +131,9 @@ def publish(
         with stage_folder(target, ledger_folder) as staged:
             settled = plan.settled_job
             fields = {**make_manifest_fields(settled, rng, plan.cells, plan.chosen_parameters), **plan.manifest_fields}
+            versions = describe_versions(list_plugin_names(settled, engine))
+            if versions:
+                fields["plugins"] = versions
             with translate_disk_errors(target), stamp.guard_passthrough(table.columns):
                 witness = plan.write(staged, fields)
             progress(ProgressEvent("auditing", (1 + end) / 2))
@@ -213,6 +217,16 @@ def require_passed(audit: Audit, job: Job) -> Audit:
     return audit
 
 
+def list_plugin_names(job: Job, engine: EngineName | Engine) -> list[str]:
+    """List the plugins that a publication uses: those of its method, promises, hierarchies and engine."""
+    names = [job.method.name, *(promise.name for promise in job.promises)]
+    names += [name for column in job.columns.values() if (name := get_plugin_name(column.hierarchy)) is not None]
+    for name, row in catalogue.ENGINES.plugin_rows.items():
+        if engine == name or engine is catalogue.load_object(row.made_by):
+            names.append(name)
+    return [name for name in names if is_plugin_name(name)]
+
+
 def make_manifest_fields(job: Job, rng: Random, cells: Cells, chosen: Mapping[str, Any]) -> dict[str, Any]:
     """Make the manifest fields that repeat the job, whose promises are settled; they are the same for all release kinds.
 
@@ -242,9 +256,6 @@ def make_manifest_fields(job: Job, rng: Random, cells: Cells, chosen: Mapping[st
         fields["rows_per_person"] = cells.rows_per_person
     if cells.withheld_before.total:
         fields["withheld_before"] = cells.withheld_before.to_dict()
-    versions = describe_versions((job.method.name, *(promise.name for promise in job.promises)))
-    if versions:
-        fields["plugins"] = versions
     if job.prepare:
         fields["prepare"] = [registry.describe(stage) for stage in job.prepare]
     return fields

@@ -13,14 +13,27 @@ import pytest
 import reticent as rt
 from reticent import catalogue
 from reticent.cli.attack import parse_plugin_options
+from reticent.data.declared_hierarchy import read_declared_hierarchy
+from reticent.data.source import Source
 from reticent.errors import AuditFailed, JobError, RequestError
+from reticent.job.draft import draft_job
+from reticent.job.preset import Preset
 from reticent.preconditions import require_partitionable
 from reticent.testing import make_random_table
 from tests.advice.coverage import follows
 from tests.support.repository import ROOT
 
 COLUMNS = {"age": "quasi-identifying", "city": "quasi-identifying", "illness": "sensitive"}
-ENTRY_POINTS = "[reticent.attacks]\nshrug = acme.shrug:ROW\n[reticent.promises]\ncrowds = acme.crowds:ROW\n"
+ENTRY_POINTS = """\
+[reticent.attacks]
+shrug = acme.shrug:ROW
+[reticent.promises]
+crowds = acme.crowds:ROW
+[reticent.hierarchies]
+regions = acme.regions:ROW
+[reticent.presets]
+strict = acme.strict:ROW
+"""
 
 
 def forget_plugins() -> None:
@@ -110,3 +123,65 @@ def test_a_judge_of_a_plugin_that_is_not_there():
         with pytest.raises(RequestError, match=r"cannot be loaded \(AttributeError\)"):
             publish()
     publish()
+
+
+def read_regions(**options: Any) -> Any:
+    return read_declared_hierarchy({"build": "acme:regions", **options}, "city")
+
+
+@follows("data/declared_hierarchy.py", "{suggest(option, row.fields)}")
+def test_an_option_that_a_hierarchy_of_a_plugin_does_not_have():
+    with pytest.raises(RequestError) as refused:
+        read_regions(corse=True)
+    assert "coarse" in refused.value.attempt
+    assert read_regions(coarse=True).height == 1
+
+
+@follows("data/declared_hierarchy.py", "a file, or reporting this to the plugin's authors.")
+def test_a_hierarchy_of_a_plugin_that_is_no_list_of_rows(tmp_path):
+    regions = importlib.import_module("acme.regions")
+    with pytest.MonkeyPatch.context() as faulty_version:
+        faulty_version.setattr(regions, "list_rows", lambda: "Ulm;south;*")
+        with pytest.raises(RequestError):
+            read_regions()
+    read_regions().save(tmp_path / "city.csv")
+    assert read_declared_hierarchy(str(tmp_path / "city.csv")).rows() == read_regions().rows()
+
+
+@follows("plugins.py", "another version of …, or reporting this to its authors.")
+def test_a_hierarchy_of_a_plugin_that_fails():
+    regions = importlib.import_module("acme.regions")
+    with pytest.MonkeyPatch.context() as faulty_version:
+        faulty_version.setattr(regions, "list_rows", lambda: 1 / 0)
+        with pytest.raises(RequestError, match=r"fails \(ZeroDivisionError\)"):
+            read_regions()
+    assert read_regions().height == 2
+
+
+@follows("job/preset.py", "{suggest(name, names)}")
+def test_a_preset_that_no_plugin_brings():
+    with pytest.raises(RequestError) as refused:
+        Preset.load("strict")
+    assert "acme:strict" in refused.value.attempt
+    assert Preset.load("acme:strict").tables["method"] == {"name": "mosaic"}
+
+
+@follows("job/preset.py", "leaving --preset out: no plugin that is installed brings one.")
+def test_a_preset_where_no_plugin_brings_any(tmp_path):
+    make_random_table(5).write_csv(tmp_path / "people.csv")
+    (tmp_path / "acme-1.2.dist-info" / "entry_points.txt").write_text("")
+    importlib.invalidate_caches()
+    with pytest.raises(RequestError, match="no preset 'strict'"):
+        draft_job(Source(path=str(tmp_path / "people.csv")), preset="strict")
+    assert draft_job(Source(path=str(tmp_path / "people.csv"))).preset is None
+
+
+@follows("job/preset.py", "{error.attempt}")
+def test_a_preset_that_is_no_part_of_a_job():
+    row = catalogue.PresetRow({"method": {"name": "mosiac"}}, "misspelt")
+    catalogue.PRESETS.plugin_rows["acme:strict"] = row
+    with pytest.raises(RequestError) as refused:
+        Preset.load("acme:strict")
+    assert "mosaic" in refused.value.attempt
+    forget_plugins()
+    assert Preset.load("acme:strict").tables["method"] == {"name": "mosaic"}

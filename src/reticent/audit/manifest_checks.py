@@ -24,7 +24,7 @@ import polars as pl
 from reticent.audit.kind import RecomputedRelease
 from reticent.audit.subject import Subject, describe_promise
 from reticent.data.columns import Role, is_numeric_range
-from reticent.data.hierarchy import Hierarchy
+from reticent.data.declared_hierarchy import is_built_from_values, read_declared_hierarchy
 from reticent.data.label_grammar import ANY_LABEL, parse_label
 from reticent.data.text_formats import list_formats
 from reticent.errors import BundleDamaged
@@ -186,7 +186,7 @@ def _find_column_disagreements(entry: ColumnEntry, column: Any, subject: Subject
     if column.role != entry.role:
         disagreements.append(f"column {entry.name!r} has another role than in the job")
     elif entry.role != Role.INSENSITIVE and _is_given_hierarchy(column.hierarchy) and entry.hierarchy is not None:
-        tree = Hierarchy.of(column.hierarchy, entry.name).rows()
+        tree = read_declared_hierarchy(column.hierarchy, entry.name).rows()
         if sorted(tree) != sorted(entry.hierarchy):
             disagreements.append(f"the hierarchy of {entry.name!r} is not the job's")
     elif entry.role == Role.SENSITIVE and _is_given_hierarchy(column.hierarchy) and entry.type == "categorical":
@@ -264,7 +264,7 @@ def _is_same_domain(column: Any, subject: Subject) -> bool:
 
 def _is_given_hierarchy(hierarchy: Any) -> bool:
     """Whether the steward gave the hierarchy; one that is built from data is cut down to what is published."""
-    return hierarchy is not None and not isinstance(hierarchy, dict)
+    return hierarchy is not None and not is_built_from_values(hierarchy)
 
 
 def _list_label_members(labels: Sequence[str]) -> list[str]:

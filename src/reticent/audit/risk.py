@@ -41,6 +41,7 @@ from reticent.audit.person_counts import GroupPersons, count_population
 from reticent.audit.source_comparison import find_places
 from reticent.audit.subject import read_folder_subject, read_table_subject, translate_read_errors
 from reticent.data.columns import Column, Role, parse_columns
+from reticent.data.declared_hierarchy import is_built_from_values
 from reticent.data.singling_out import SinglingOut, count_single_people
 from reticent.errors import ColumnError, pluralize, quote_list, suggest
 from reticent.exact_arithmetic import as_ratio, products_at_most
@@ -384,7 +385,7 @@ def recount_table(
 
 def _leave_values_as_they_are(column: Column) -> Column:
     """Return a column without a hierarchy that is to be built of its values: no label of a table is one of its nodes."""
-    return replace(column, hierarchy=None) if isinstance(column.hierarchy, Mapping) else column
+    return replace(column, hierarchy=None) if is_built_from_values(column.hierarchy) else column
 
 
 def require_person_columns(recount: RecomputedRelease, person: Iterable[str] | None) -> None:

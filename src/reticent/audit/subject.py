@@ -28,7 +28,7 @@ from reticent.data.columns import (
     resolve_columns,
 )
 from reticent.data.csv import require_header
-from reticent.data.hierarchy import Hierarchy
+from reticent.data.declared_hierarchy import is_built_from_values, read_declared_hierarchy
 from reticent.data.label_grammar import ANY_LABEL
 from reticent.data.source import Source, collect_frame, is_text, scan_source
 from reticent.errors import BundleDamaged, ColumnError, JobError, OutOfMemory
@@ -184,17 +184,18 @@ def describe_column(name: str, column: Column, series: pl.Series, *, is_text: bo
 
     `is_text`: the table itself types the column as text, which a CSV cannot do.
     """
-    is_built = isinstance(column.hierarchy, Mapping)
+    is_built = is_built_from_values(column.hierarchy)
     kind = column.type or _guess_type(series, column, is_text=is_text)
     # What is built from values is built from those of the source, which this table need not have; bands are read as ranges.
     built = dict(column.hierarchy) if is_built and kind == "categorical" else None
+    given = None if column.hierarchy is None or is_built else read_declared_hierarchy(column.hierarchy, name)
     return ColumnEntry(
         name=name,
         role=column.role.value,
         type=kind,
         dtype=str(series.dtype),
         null=series.null_count() > 0,
-        hierarchy=None if column.hierarchy is None or is_built else Hierarchy.of(column.hierarchy, name).rows(),
+        hierarchy=None if given is None else given.rows(),
         built=built,
         order=None if column.order is None else list(column.order),
         domain=list(column.domain) if column.domain is not None and is_numeric_range(column.domain) else None,
@@ -264,7 +265,7 @@ def _resolve_roles(columns: Mapping[str, Column], lazy: pl.LazyFrame) -> dict[st
 
 def _guess_type(series: pl.Series, column: Column, *, is_text: bool) -> str:
     """Guess the type of a column that declares none: of a quasi-identifier by whether its labels read as numbers."""
-    if isinstance(column.hierarchy, Mapping):
+    if is_built_from_values(column.hierarchy):
         kind = BANDED_TYPES.get(column.hierarchy.get("build", ""))
         return kind if kind is not None and _can_read(kind, series) else "categorical"
     if column.hierarchy is not None or (is_text and _spells_values(series)):

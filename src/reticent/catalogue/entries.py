@@ -143,6 +143,27 @@ class EngineRow:
     purpose: str
 
 
+@dataclass(frozen=True, slots=True)
+class HierarchyRow:
+    """A hierarchy that a plugin brings: a function that returns all of its rows, a value first, the root last.
+
+    The function gets the options of `fields` that a job states, and no data: the tree is published as it is. `doc` is
+    one line.
+    """
+
+    made_by: str
+    fields: Mapping[str, Field] = field(default_factory=dict)
+    doc: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PresetRow:
+    """What a plugin proposes to promise: tables of a job, which `reticent init` writes into its draft, and the reason."""
+
+    tables: Mapping[str, Any]
+    reason: str
+
+
 class RowTable(dict[str, Row]):
     """A table of rows by name: ours by iterating, and by `[name]` also those of plugins that somebody has asked for.
 
@@ -220,6 +241,9 @@ _METHODS = {
     ),
 }
 METHODS = RowTable(_METHODS)
+HIERARCHIES: RowTable[HierarchyRow] = RowTable({})
+PRESETS: RowTable[PresetRow] = RowTable({})
+"""Hierarchies and presets that plugins bring; we have none of our own."""
 STAGES = {
     "suppression": MethodRow(
         "reticent.methods.suppression:Suppression",

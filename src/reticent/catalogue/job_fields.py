@@ -111,7 +111,8 @@ COLUMN_FIELDS: Mapping[str, Field] = {
     ),
     "hierarchy": Field(
         "hierarchy",
-        "how values are generalized: a path, rows in ARX layout, a table that says how to build one, or a `Hierarchy`",
+        "how values are generalized: a path, rows in ARX layout, a table that says how to build one or which plugin brings it, "
+        "or a `Hierarchy`",
         roles=(QUASI, SENSITIVE),
     ),
     "order": Field(

@@ -150,6 +150,7 @@ def _build_hierarchy(
     values: Any, column: str | None, build: str | None, parameters: list[str] | None
 ) -> tuple[tuple[dict[str, Any], str], Any]:
     """Return what was asked for, why, and the hierarchy."""
+    from reticent.data.declared_hierarchy import is_built_from_values, read_declared_hierarchy
     from reticent.data.hierarchy_builders import build as build_hierarchy
     from reticent.data.hierarchy_proposal import propose_builder
     from reticent.errors import RequestError
@@ -158,6 +159,8 @@ def _build_hierarchy(
     if not request:
         raise RequestError(f"Column {column!r} needs no hierarchy: {why}.", attempt="--build if you want one.")
     request |= dict(map(_parse_parameter, parameters or ()))
+    if not is_built_from_values(request):
+        return (request, why), read_declared_hierarchy(request, column or "hierarchy")
     return (request, why), build_hierarchy(request, values, name=column or "")
 
 

@@ -49,6 +49,15 @@ def init(
             help="With --json: also how values are distributed, and whom the proposed columns single out, as counts.",
         ),
     ] = False,
+    preset: Annotated[
+        str | None,
+        typer.Option(
+            "--preset",
+            metavar="NAME",
+            help="Promises, method and output that a plugin proposes (`reticent plugins`), such as acme:strict.",
+            show_default=False,
+        ),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing job file.")] = False,
     json: Json = False,
 ) -> None:
@@ -80,7 +89,7 @@ def init(
     target = Path(f"{stem}.toml") if output is None else output
     with show_progress(json or printed) as progress:
         progress("looking at columns")
-        draft = draft_job(source, evidence=evidence)
+        draft = draft_job(source, evidence=evidence, preset=preset)
     if printed:
         text = draft.to_toml()
         say_json({"job": text, **_collect_facts(draft)}) if json else say(text.rstrip())
@@ -122,7 +131,8 @@ def _collect_facts(draft) -> dict:
     ]
     looked_at = {} if draft.looked_at is None else {"looked_at": draft.looked_at}
     set_aside = {"set_aside": list(draft.set_aside)} if draft.set_aside else {}
-    facts = {"rows": draft.rows, **looked_at, **set_aside, "columns": columns}
+    preset = {"preset": {"name": draft.preset.name, "brought_by": draft.preset.bringer}} if draft.preset else {}
+    facts = {"rows": draft.rows, **looked_at, **set_aside, **preset, "columns": columns}
     if draft.evidence is None:
         return facts
     for column, proposal, guess in zip(columns, draft.columns, draft.guesses, strict=True):

@@ -8,7 +8,7 @@ EXAMPLE = "reticent plugins --json"
 
 
 def plugins(json: Json = False) -> None:
-    """List the methods, promises, attacks and engines that installed plugins bring. None of their code is loaded.
+    """List the methods, promises, attacks, engines, hierarchies and presets of installed plugins. None is loaded.
 
     A plugin is used by its name in a job, an argument or an option, such as acme:fast. It is another author's code.
     """

@@ -37,6 +37,7 @@ from reticent.data.columns import (
     recode_values,
     require_ordered,
 )
+from reticent.data.declared_hierarchy import is_built_from_values, read_declared_hierarchy
 from reticent.data.declared_withholding import NONE_WITHHELD, EarlyWithholding
 from reticent.data.domain import (
     Domain,
@@ -344,10 +345,10 @@ def _resolve_hierarchy(name: str, column: Column, series: pl.Series, counts: np.
         return None
     if column.type == "ordinal":
         raise ColumnError(f"Column {name!r} has an order and a hierarchy.", attempt="one of them.")
-    if isinstance(declared, Mapping):
+    if is_built_from_values(declared):
         tree = _build_hierarchy(name, column, series, counts)
     else:
-        tree = Hierarchy.of(declared, name)
+        tree = read_declared_hierarchy(declared, name)
     if column.role is Role.SENSITIVE and not _is_from_steward(tree):
         raise ColumnError(
             f"The hierarchy of the sensitive column {name!r} is built from the data.",

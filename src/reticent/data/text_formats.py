@@ -27,6 +27,7 @@ from typing import Any, Protocol, TypeVar
 import polars as pl
 
 from reticent.catalogue.job_fields import COLUMN_FIELDS, MAX_FORMATS, MISSING_RATE, UNITS
+from reticent.data.declared_hierarchy import is_built_from_values
 from reticent.data.source import collect_frame, is_text
 from reticent.errors import ColumnError, JobError, quote_list
 
@@ -199,7 +200,7 @@ def needs_parsing(dtype: pl.DataType, column: ColumnDeclaration) -> bool:
 
     They are not if they are only counted, carried as they are, or leaves of a given hierarchy in their spelling.
     """
-    built = column.hierarchy is None or isinstance(column.hierarchy, Mapping) or _has_number_formats(column)
+    built = column.hierarchy is None or is_built_from_values(column.hierarchy) or _has_number_formats(column)
     if column.role == "identifying" or not built:
         return False
     if is_text(dtype):

@@ -266,10 +266,15 @@ class Manifest:
                 require_known_columns(component.name, rows[component.name].fields, component.parameters, names_by_role)
 
     def _require_plugins_stated(self) -> None:
-        """Refuse a manifest that does not state the version of each plugin which it names, and of no other."""
+        """Refuse a manifest that does not state the version of each plugin whose promise or method it names.
+
+        It may state others: those that brought a hierarchy or an engine, of which a manifest has no name.
+        """
         names = [component.name for component in (*self.promises, self.method)]
-        if {get_namespace(name) for name in names if is_plugin_name(name)} != set(self.plugins):
-            raise MisshapenValue("'plugins' states other distributions than promises and method name", inside=True)
+        if not {get_namespace(name) for name in names if is_plugin_name(name)} <= set(self.plugins):
+            raise MisshapenValue(
+                "'plugins' does not state the distributions that promises and method name", inside=True
+            )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the manifest as JSON has it; unset fields are left out."""

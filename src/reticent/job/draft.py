@@ -42,6 +42,7 @@ from reticent.job.column_guesses import (
     parse_values,
 )
 from reticent.job.evidence import DraftEvidence, collect_evidence
+from reticent.job.preset import Preset
 
 NEAR_UNIQUE_SHARE = 0.9
 OFTEN_UNIQUE_SHARE = 0.25
@@ -137,6 +138,7 @@ class Draft:
     set_aside: tuple[str, ...] = ()  # sentences about broken lines that were not looked at
     guesses: tuple[ColumnGuess, ...] = ()  # from which columns were proposed
     evidence: DraftEvidence | None = None  # where it was asked for
+    preset: Preset | None = None  # what a plugin proposes to promise, where it was named
 
     def to_toml(self) -> str:
         """Write the job file, with comments."""
@@ -145,8 +147,8 @@ class Draft:
                 *self._head_lines(),
                 *self._source(),
                 *self._columns(),
-                *self._promise_lines(),
-                *_TAIL_LINES,
+                *(self._promise_lines() if self.preset is None else self.preset.format_lines()),
+                *(_TAIL_LINES if self.preset is None else ()),
                 *_ABOUT_LINES,
             ]
         )
@@ -273,13 +275,20 @@ class Draft:
 
 
 def draft_job(
-    source: Source, max_rows: int = MAX_ROWS, batch_rows: int = BATCH_ROWS, *, evidence: bool = False
+    source: Source,
+    max_rows: int = MAX_ROWS,
+    batch_rows: int = BATCH_ROWS,
+    *,
+    evidence: bool = False,
+    preset: str | None = None,
 ) -> Draft:
     """Draft a job from counts of every column.  A file that is not UTF-8, without a declared encoding, is read as latin-1.
 
     Of more than `max_rows` rows that many, evenly spread, are read; the draft notes it.  With `evidence` the draft has the
-    distributions of columns, and whom those single out that are proposed to describe people.
+    distributions of columns, and whom those single out that are proposed to describe people. `preset` names a plugin's,
+    which stands in the draft instead of promises that are proposed.
     """
+    loaded_preset = None if preset is None else Preset.load(preset)
     source = replace(source, broken="set-aside")
     try:
         rows_read = _read_rows(source, max_rows, batch_rows)
@@ -322,6 +331,7 @@ def draft_job(
         set_aside,
         tuple(guesses),
         collected,
+        loaded_preset,
     )
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from reticent.data.cells import Coding, build_coding
 from reticent.data.columns import Role
+from reticent.data.declared_hierarchy import is_built_from_values, read_declared_hierarchy
 from reticent.data.domain import TreeDomain
 from reticent.data.hierarchy import Hierarchy
 from reticent.data.hierarchy_builders import build
@@ -166,6 +167,8 @@ def build_column_coding(counted: CountedColumn, hierarchy: Any) -> Coding:
 
 def build_rows(counted: CountedColumn, request: dict[str, Any]) -> list[list[str]]:
     """Build a hierarchy over the values of a column, as rows."""
+    if not is_built_from_values(request):
+        return read_declared_hierarchy(request, counted.name).rows()
     is_value = counted.values.is_not_null()
     return build(request, counted.values.filter(is_value), counted.rows.filter(is_value).to_list(), counted.name).rows()
 

@@ -27,8 +27,8 @@ from reticent.attacks.scoring import TrueValues
 from reticent.attacks.target import AttackTarget, declare_columns, make_target, select_source_columns, widen_spans
 from reticent.data.cells import COUNT_COLUMN, Cells, encode_cells, find_distinct_rows
 from reticent.data.columns import Column, Role
+from reticent.data.declared_hierarchy import is_built_from_values, read_declared_hierarchy
 from reticent.data.declared_withholding import has_values, list_complete_columns
-from reticent.data.hierarchy import Hierarchy
 from reticent.data.parsing import parse_texts
 from reticent.data.source import collect_frame, is_text
 from reticent.data.text_formats import parse_declared
@@ -375,8 +375,8 @@ def _are_holdable(typed: pl.DataFrame, declared: Mapping[str, Column]) -> np.nda
         known_values: list[str] | None = None
         if column.order is not None:
             known_values = list(column.order)
-        elif column.hierarchy is not None and not isinstance(column.hierarchy, Mapping) and column.type != "numeric":
-            known_values = [row[0] for row in Hierarchy.of(column.hierarchy, name).rows()]
+        elif column.hierarchy is not None and not is_built_from_values(column.hierarchy) and column.type != "numeric":
+            known_values = [row[0] for row in read_declared_hierarchy(column.hierarchy, name).rows()]
         if known_values is not None:
             values = typed[name].cast(pl.String)
             holdable &= (values.is_in(known_values) | values.is_null()).to_numpy()
