@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import shlex
+import sys
 
 import pytest
 
@@ -18,6 +20,7 @@ from reticent.studio.promise_controls import make_control, read_control
 from reticent.studio.promise_sentences import PROMISE_SENTENCES, Example
 from reticent.studio.screens import promise as promise_screen
 from tests.studio.client import read_text
+from tests.support.repository import ROOT
 
 MODELS = list(catalogue.PROMISES)
 BLANK = re.compile(r"\{(\w+)\}")
@@ -325,3 +328,38 @@ def test_jobs_of_every_kind_are_planned_and_one_out_of_reach_says_why(method, mo
     assert (result["people"], result["of"]) == (1000, 2000) and stages[0] == "reading"
     assert result["rows"][0]["reached"] and result["rows"][0]["method"] == method
     assert not result["rows"][1]["reached"] and result["rows"][1]["why"]
+
+
+@pytest.fixture
+def acme(tmp_path, monkeypatch):
+    """The example of a plugin, as if it were installed."""
+    info = tmp_path / "site" / "acme-1.2.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: acme\nVersion: 1.2\n")
+    (info / "entry_points.txt").write_text("[reticent.presets]\nstrict = acme.strict:ROW\n")
+    monkeypatch.syspath_prepend(str(ROOT / "examples" / "plugin" / "src"))
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    importlib.invalidate_caches()
+    yield
+    catalogue.PRESETS.plugin_rows.clear()
+    for name in [name for name in sys.modules if name.partition(".")[0] == "acme"]:
+        del sys.modules[name]
+
+
+def test_a_preset_is_offered_only_where_a_plugin_brings_one(steward):
+    assert "Take a preset" not in steward.look("promise")
+
+
+def test_a_preset_of_a_plugin_is_loaded_when_it_is_taken_and_undone_like_any_edit(acme, steward):
+    before = steward.desk.job_file.text
+    assert "Brought by acme 1.2." in steward.look("promise") and "acme" not in sys.modules
+    steward.press("promise", "preset", name="acme:strict")
+    assert [entry["model"] for entry in steward.job["promise"]] == ["k-anonymity", "distinct-l-diversity"]
+    assert steward.job["method"] == {"name": "mosaic"} and steward.job["release"]["loss_at_most"] == "0.8"
+    assert steward.desk.read_job() is not None
+    for line in ("[columns]", "[source]"):
+        assert line in steward.desk.job_file.text
+    steward.desk.job_file.undo()
+    assert steward.desk.job_file.text == before
+    page = steward.press("promise", "preset", status=422, name="acme:strikt")
+    assert "There is no preset" in read_text(page) and steward.desk.job_file.text == before

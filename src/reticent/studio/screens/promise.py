@@ -20,9 +20,12 @@ from reticent.drawing import plots
 from reticent.drawing.cost_curves import draw_cost_curve, draw_people
 from reticent.errors import RequestError, ReticentError
 from reticent.job.job import Job, format_toml_value
+from reticent.job.preset import Preset
+from reticent.plugins import list_plugins
 from reticent.preconditions import list_supporting_methods, require_promises_supported
 from reticent.studio import column_counts, plan_points
 from reticent.studio.desk import Desk
+from reticent.studio.job_file import set_in_document
 from reticent.studio.plan_points import PlanMemory, PlannedPoint
 from reticent.studio.promise_controls import Control, convert_decimals, make_control, read_control
 from reticent.studio.promise_sentences import PROMISE_SENTENCES, Example, Picture, PromiseSentence
@@ -138,6 +141,7 @@ def show(desk: Desk) -> dict[str, Any]:
         "job": job,
         "cards": cards,
         "offers": _list_offers(desk, table, {card.model for card in cards}),
+        "presets": [plugin for plugin in list_plugins() if plugin.group == "presets" and not plugin.fault],
         "shares": shares,
         "finding": _describe_costs(shares, here),
         "here": here,
@@ -201,6 +205,22 @@ def add(desk: Desk, form: FormData) -> None:
             document["promise"] = tomlkit.aot()
         promises: Any = document["promise"]
         promises.append(_make_table(entry))
+
+
+def take_preset(desk: Desk, form: FormData) -> None:
+    """Put a plugin's preset into the job: its promises, stages and method in place of those there, its output beside."""
+    preset = Preset.load(str(form.get("name", "")))
+    with desk.job_file.edit() as document:
+        for name, content in preset.tables.items():
+            if isinstance(content, list):
+                document[name] = tomlkit.aot()
+                for entry in content:
+                    document[name].append(_make_table(entry))
+            elif name == "release":
+                for option, value in content.items():
+                    set_in_document(document, [name, option], _make_item(value))
+            else:
+                document[name] = _make_table({"name": content} if isinstance(content, str) else content)
 
 
 def remove(desk: Desk, form: FormData) -> None:
@@ -574,7 +594,15 @@ SCREEN = Screen(
     docs="promises",
     show=show,
     write_commands=write_commands,
-    actions={"change": change, "slide": slide, "add": add, "remove": remove, "method": take_method, "plan": plan},
+    actions={
+        "change": change,
+        "slide": slide,
+        "add": add,
+        "preset": take_preset,
+        "remove": remove,
+        "method": take_method,
+        "plan": plan,
+    },
     find_obstacle=find_obstacle,
     is_done=is_done,
 )
