@@ -204,6 +204,8 @@ def scan_job_source(job: Job, frame: Any, engine: Engine) -> tuple[Any, dict[str
     require_supported_types(schema, columns)
     if has_types(job.source, frame):
         columns = apply_source_types(columns, schema)
+    if hasattr(job.method, "declare_types"):
+        columns = job.method.declare_types(columns, schema)
     sensitive = find_columns_with_role(columns, Role.SENSITIVE)
     require_one_sensitive_column(job, sensitive)
     require_unreserved_names(job, columns)

@@ -38,6 +38,7 @@ from reticent.methods.perturbed_generalization.calibration import (
 from reticent.methods.perturbed_generalization.declared_domain import (
     SensitiveDomain,
     count_single_holders,
+    declare_types_by_domain,
     find_sensitive_domain,
     require_declared_domain,
 )
@@ -136,6 +137,10 @@ class PerturbedGeneralization(Method):
         check_parameters(self, as_given=("weights",))
         if self.k is None and self.s is None and not self.chooses_group_size:
             object.__setattr__(self, "k", METHODS[self.name].fields["k"].implied)
+
+    def declare_types(self, columns: Mapping[str, Column], schema: Mapping[str, Any]) -> dict[str, Column]:
+        """Declare the type of the sensitive column by its domain where the values that occur would decide it."""
+        return declare_types_by_domain(columns, schema, self.domain)
 
     def require_columns(self, columns: Mapping[str, Column]) -> None:
         """Refuse, before any row is read, a sensitive column without a declared domain, and too many rows of a person."""
