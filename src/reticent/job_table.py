@@ -97,10 +97,13 @@ def withhold_declared_rows(
 
 
 def load_populations(job: Job, columns: Mapping[str, Column], cells: Cells) -> Job:
-    """Return the job with each population that a promise names as a table of typed values.
+    """Return the job with each population that a promise names, and the method's reference, as a table of typed values.
 
     The loaded values are for planning and the audit; they are never stored.
     """
+    method: Any = job.method
+    if hasattr(method, "load_reference") and method.reference is not None:
+        job = job.at(method=method.load_reference(job.source, columns, cells))
     promises: list[Any] = list(job.promises)
     if not any(hasattr(promise, "population") for promise in promises):
         return job
