@@ -62,9 +62,12 @@ def read_and_count(
     scanned = scan_table(engine, job, frame, context)
     profile = scanned.profile
     context.progress("counting")
-    counted = engine.count(scanned.rows, scanned.columns, profile.rows_per_person, context)
+    codable = _leave_missing_to_method(job, scanned.columns)
+    counted = engine.count(scanned.rows, codable, profile.rows_per_person, context)
     cells = replace(counted.cells, withheld_before=scanned.withheld_before)
-    counted = replace(counted, cells=cells)
+    counted = replace(counted, cells=cells, columns=scanned.columns)
+    if hasattr(job.method, "require_cells"):
+        job.method.require_cells(cells)
     require_short_texts(job, (cells.quasi, cells.sensitive))
     notices = scanned.describe_columns(
         (*cells.quasi, *cells.sensitive),
@@ -73,6 +76,17 @@ def read_and_count(
         lambda name: (counted.combinations[name], counted.multiplicity),
     )
     return scanned.rows, replace(profile, notices=(*profile.notices, *notices)), counted
+
+
+def _leave_missing_to_method(job: Job, columns: Mapping[str, Column]) -> dict[str, Column]:
+    """Have missing sensitive values counted where the method refuses them itself, with advice that it takes."""
+    refuses = hasattr(job.method, "require_cells")
+    return {
+        name: replace(column, missing="category")
+        if refuses and column.role is Role.SENSITIVE and column.missing == "refuse"
+        else column
+        for name, column in columns.items()
+    }
 
 
 def read_rows(job: Job, frame: Any = None, engine: Engine | None = None) -> tuple[Any, dict[str, Column]]:

@@ -505,6 +505,23 @@ def test_a_rare_pattern_of_missing_values_names_the_columns_to_withhold_and_that
     act(job(method=rt.PerturbedGeneralization(k=1, draw="one")), frame=table)
 
 
+@pytest.mark.parametrize("missing", ["refuse", "category", "withhold"])
+@pytest.mark.parametrize("act", [rt.publish, rt.check, rt.plan])
+def test_a_missing_sensitive_value_is_refused_with_advice_that_the_method_takes(act, missing):
+    """Neither a category of its own nor withholding hides who had none, so none of both is advised."""
+    table = TABLE.with_columns(s=pl.when(pl.int_range(pl.len()) != 7).then("s"))
+    columns = {**COLUMNS, "s": rt.sensitive(domain=[0, 4], missing=missing)}
+    with pytest.raises(ReticentError) as refused:
+        act(job(columns=columns), frame=table)
+    assert refused.value.attempt == "a value of their own for these rows in the source."
+    if missing != "withhold":  # which no row has to be read for
+        with pytest.raises(ReticentError, match="without saying who had none"):
+            rt.count(job(columns=columns), frame=table)
+    act(
+        job(columns={**COLUMNS, "s": rt.sensitive(domain=[-1, 4])}), frame=table.with_columns(pl.col("s").fill_null(-1))
+    )
+
+
 def test_the_same_release_is_read_from_csv_and_parquet(tmp_path):
     frames = []
     for form in ("csv", "parquet"):

@@ -83,14 +83,9 @@ def find_sensitive_domain(cells: Cells, method_list: Sequence[str] | None) -> Se
     """Find U^s for the only sensitive column, which must be discrete and without missing values."""
     if len(cells.sensitive) != 1:
         raise InternalError(f"{METHOD_NAME} was given {len(cells.sensitive)} sensitive columns.")
+    require_no_missing_values(cells)
     column = cells.sensitive[0]
     totals = cells.totals(0)
-    if column.null and totals[column.null_code]:
-        raise ColumnError(
-            f"The sensitive column {column.name!r} is missing in {pluralize(int(totals[column.null_code]), 'row')}.",
-            why="A missing value cannot be perturbed without saying who had none.",
-            attempt="a value of their own for these rows in the source.",
-        )
     value_totals = totals[: len(column.texts)]
     if method_list is not None:
         return _make_listed_domain(column, value_totals, method_list, "list")
@@ -106,6 +101,18 @@ def find_sensitive_domain(cells: Cells, method_list: Sequence[str] | None) -> Se
     if is_numeric_range(column.declared):
         return _make_listed_domain(column, value_totals, _list_whole_numbers(column), "range")
     return _make_listed_domain(column, value_totals, column.declared, "list")
+
+
+def require_no_missing_values(cells: Cells) -> None:
+    """Refuse missing values of the sensitive column."""
+    column = cells.sensitive[0]
+    missing = int(cells.totals(0)[column.null_code]) if column.null else 0
+    if missing:
+        raise ColumnError(
+            f"The sensitive column {column.name!r} is missing in {pluralize(missing, 'row')}.",
+            why="A missing value cannot be perturbed without saying who had none.",
+            attempt="a value of their own for these rows in the source.",
+        )
 
 
 def count_single_holders(cells: Cells, method_list: Sequence[str] | None) -> int:

@@ -44,6 +44,7 @@ from reticent.methods.perturbed_generalization.declared_domain import (
     declare_types_by_domain,
     find_sensitive_domain,
     require_declared_domain,
+    require_no_missing_values,
 )
 from reticent.methods.perturbed_generalization.grouping import (
     classify_values,
@@ -170,6 +171,10 @@ class PerturbedGeneralization(Method):
         """Refuse, before any row is read, a sensitive column without a declared domain, and too many rows of a person."""
         require_declared_domain(columns, self.domain is not None)
         require_few_rows_per_person(max((column.rows_per_person or 1 for column in columns.values()), default=1))
+
+    def require_cells(self, cells: Cells) -> None:
+        """Refuse missing sensitive values as soon as they are counted."""
+        require_no_missing_values(cells)
 
     def warnings(self, cells: Cells) -> list[str]:
         """Warn the steward if the declared domain looks as if it was taken from these cells, and of what a reference may say."""
