@@ -62,9 +62,12 @@ def read_and_count(
     scanned = scan_table(engine, job, frame, context)
     profile = scanned.profile
     context.progress("counting")
-    counted = engine.count(scanned.rows, scanned.columns, profile.rows_per_person, context)
+    codable = _leave_missing_to_method(job, scanned.columns)
+    counted = engine.count(scanned.rows, codable, profile.rows_per_person, context)
     cells = replace(counted.cells, withheld_before=scanned.withheld_before)
-    counted = replace(counted, cells=cells)
+    counted = replace(counted, cells=cells, columns=scanned.columns)
+    if hasattr(job.method, "require_cells"):
+        job.method.require_cells(cells)
     require_short_texts(job, (cells.quasi, cells.sensitive))
     notices = scanned.describe_columns(
         (*cells.quasi, *cells.sensitive),
@@ -73,6 +76,17 @@ def read_and_count(
         lambda name: (counted.combinations[name], counted.multiplicity),
     )
     return scanned.rows, replace(profile, notices=(*profile.notices, *notices)), counted
+
+
+def _leave_missing_to_method(job: Job, columns: Mapping[str, Column]) -> dict[str, Column]:
+    """Have missing sensitive values counted where the method refuses them itself, with advice that it takes."""
+    refuses = hasattr(job.method, "require_cells")
+    return {
+        name: replace(column, missing="category")
+        if refuses and column.role is Role.SENSITIVE and column.missing == "refuse"
+        else column
+        for name, column in columns.items()
+    }
 
 
 def read_rows(job: Job, frame: Any = None, engine: Engine | None = None) -> tuple[Any, dict[str, Column]]:
@@ -97,10 +111,13 @@ def withhold_declared_rows(
 
 
 def load_populations(job: Job, columns: Mapping[str, Column], cells: Cells) -> Job:
-    """Return the job with each population that a promise names as a table of typed values.
+    """Return the job with each population that a promise names, and the method's reference, as a table of typed values.
 
     The loaded values are for planning and the audit; they are never stored.
     """
+    method: Any = job.method
+    if hasattr(method, "load_reference") and method.reference is not None:
+        job = job.at(method=method.load_reference(job.source, columns, cells))
     promises: list[Any] = list(job.promises)
     if not any(hasattr(promise, "population") for promise in promises):
         return job
@@ -204,6 +221,8 @@ def scan_job_source(job: Job, frame: Any, engine: Engine) -> tuple[Any, dict[str
     require_supported_types(schema, columns)
     if has_types(job.source, frame):
         columns = apply_source_types(columns, schema)
+    if hasattr(job.method, "declare_types"):
+        columns = job.method.declare_types(columns, schema)
     sensitive = find_columns_with_role(columns, Role.SENSITIVE)
     require_one_sensitive_column(job, sensitive)
     require_unreserved_names(job, columns)

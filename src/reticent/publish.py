@@ -41,7 +41,7 @@ from reticent.ledger.staging import make_temp_dirs, stage_folder
 from reticent.loss_limit import require_loss_within_limit
 from reticent.methods.recipe_planning import select_method_promises, settle_method
 from reticent.partitioned import PartitionedTable
-from reticent.plugins import describe_versions, is_plugin_name, list_namespaces
+from reticent.plugins import describe_versions, list_namespaces
 from reticent.preconditions import require_partitionable, require_promises_supported
 from reticent.progress import ProgressCallback, ProgressEvent, scale_progress
 from reticent.randomness import Random
@@ -236,9 +236,7 @@ def make_manifest_fields(job: Job, rng: Random, cells: Cells, chosen: Mapping[st
     fields: dict[str, Any] = {
         "reticent": __version__,
         "jointly": job.jointly,
-        "method": registry.describe(
-            settle_method(job.method, method_promises, chosen), public=is_plugin_name(job.method.name)
-        ),
+        "method": registry.describe(settle_method(job.method, method_promises, chosen), public=True),
         "promises": [registry.describe(promise, public=True) for promise in job.promises],
     }
     weights = getattr(job.method, "weights", None)

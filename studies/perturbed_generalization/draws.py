@@ -88,11 +88,13 @@ def measured(name: str, seed: int, setting: str, given: dict[str, object]) -> di
         "ail": float(found.utility["ail"]),
         "std_error": float(answers[tenth].std_error) / len(table),
         "rms": float(np.sqrt(np.mean(squares))) / len(table),
-        "query": float(np.median(list(_ask(release, table, quasi, values)))),
+        "query": float(np.median(list(list_errors_of_questions(release, table, quasi, values)))),
     }
 
 
-def _ask(release: rt.Release, table: pl.DataFrame, quasi: tuple[str, ...], values: list[str]) -> Iterator[float]:
+def list_errors_of_questions(
+    release: rt.Release, table: pl.DataFrame, quasi: tuple[str, ...], values: list[str]
+) -> Iterator[float]:
     """Errors of questions that are the same for every release of a table."""
     rng = np.random.default_rng(0)
     for _ in range(QUESTIONS):

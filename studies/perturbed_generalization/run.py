@@ -1,7 +1,7 @@
-"""Reproduce the experiments:  python -m studies.perturbed_generalization.run [table-iii | boxes | sal | teachers | draws ...] [--groupings a,b]
+"""Reproduce the experiments:  python -m studies.perturbed_generalization.run [table-iii | boxes | sal | teachers | draws | cuts ...] [--groupings a,b]
 
 Each becomes results/<name>.csv, row by row as it is measured.  `sal` takes about half an hour, `teachers` (../shared/data) less,
-`draws` (../shared/data) a quarter of an hour.
+`draws` (../shared/data) a quarter of an hour, `cuts` (../shared/data) three minutes.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from studies.perturbed_generalization.charts import draw_charts
+from studies.perturbed_generalization.cuts import compare_cuts
 from studies.perturbed_generalization.draws import compared
 from studies.perturbed_generalization.figures import GROUPINGS, SHARED, boxes, figures_of, table_iii
 from studies.results import write_charts
 
 RESULTS = Path(__file__).parent / "results"
-NAMES = ("table-iii", "teachers", "boxes", "sal", "draws")
+NAMES = ("table-iii", "teachers", "boxes", "sal", "draws", "cuts")
 
 
 def main() -> None:
@@ -29,10 +30,10 @@ def main() -> None:
     options = parser.parse_args()
     groupings = tuple(options.groupings.split(","))
     for name in options.names or NAMES:
-        if name in ("teachers", "draws") and not SHARED.exists():
+        if name in ("teachers", "draws", "cuts") and not SHARED.exists():
             print(f"{name}: left out, ../shared/data is not there")
             continue
-        made = {"table-iii": table_iii, "boxes": boxes, "draws": compared}.get(name)
+        made = {"table-iii": table_iii, "boxes": boxes, "draws": compared, "cuts": compare_cuts}.get(name)
         suffix = "" if len(groupings) > 1 or made else f"-{groupings[0]}"
         save(options.out / f"{name}{suffix}.csv", made() if made else figures_of(name, groupings))
         write_charts(options.out / f"{name}{suffix}.csv", draw_charts)

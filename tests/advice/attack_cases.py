@@ -439,6 +439,16 @@ def corrupt_where_all_is_believed(desk: Desk) -> Steps:
     yield desk.command(*words, "--rho1", "0.2")
 
 
+@follows("attacks/corruption.py", "--lambda … or more, or leaving it out.")
+def corrupt_with_an_even_belief(desk: Desk) -> Steps:
+    people().write_csv(desk / "people.csv")
+    words = ("attack", publish_kind("sampled").folder, "--source", "people.csv", "--as", "corruption")
+    refused = desk.command(*words, "--lambda", "0.001")
+    yield refused
+    yield desk.command(*words, "--lambda", str(1 / len(publish_kind("sampled").manifest.own["domain"]) + 1e-6)[:8])
+    yield desk.command(*words)
+
+
 @follows("attacks/corruption.py", "the data that was published.")
 def corrupt_people_of_another_table(desk: Desk) -> Steps:
     yield lambda: attack("sampled", "corruption", people().head(100), **CORRUPTION)

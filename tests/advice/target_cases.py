@@ -414,6 +414,18 @@ def sample_undeclared_values(desk: Desk) -> Steps:
     yield lambda: rt.publish(job, frame=wages)
 
 
+@follows(
+    "methods/perturbed_generalization/reference_rows.py",
+    'other people\'s rows, public or of an earlier year, or cuts = "loss".',
+)
+def cut_by_the_table_itself(desk: Desk) -> Steps:
+    columns = protect_illness(domain=ALL_ILLNESSES)
+    earlier = make_people(illness=[ILLNESSES[row % 2] for row in range(ROWS)])
+    yield lambda: sample(make_people(), columns, cuts="gain", reference=make_people())
+    yield lambda: sample(make_people(), columns, cuts="gain", reference=earlier)
+    yield lambda: sample(make_people(), columns, cuts="loss")
+
+
 @follows(DECLARED, "each value once.")
 def list_a_value_twice(desk: Desk) -> Steps:
     yield lambda: sample(columns=protect_illness(), domain=[*ALL_ILLNESSES, "flu"])

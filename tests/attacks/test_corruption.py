@@ -91,6 +91,14 @@ def test_a_victim_whose_value_was_learned_is_not_attacked(release):
         attack(release, external=TABLE.drop("s"), corrupted=extraneous, victim="id=1")
 
 
+def test_a_lambda_that_is_left_out_is_one_that_a_prior_over_few_values_can_have(release):
+    left_out = rt.attack(release, TABLE, "corruption").to_dict()
+    assert left_out == rt.attack(release, TABLE, "corruption", lambda_="0.25").to_dict()
+    with pytest.raises(RequestError, match="no prior over the domain is as even") as refused:
+        rt.attack(release, TABLE, "corruption", lambda_="0.1")
+    assert refused.value.attempt == "--lambda 0.25 or more, or leaving it out."
+
+
 @pytest.mark.parametrize(
     ("how", "says"),
     [

@@ -61,6 +61,7 @@ TREES: dict[str, bytes] = {  # hierarchies as Amnesia saves them
 WEIGHTED = 'model = "p-privacy"\ntarget = { file = "beside.csv" }'
 DISTANT = 'model = "bt-privacy"\nbandwidth = 0.5\nt = 0.3\ndistances = { illness = "beside.csv" }'
 MAPPED = 'model = "k-map"\nk = 5\npopulation = "beside.csv"'
+SAMPLED = 'model = "rho-guarantee"\nrho1 = 0.2\nrho2 = 0.6\nlambda = 0.3'
 CITY = 'city    = { role = "quasi-identifying", hierarchy = "city.csv" }'
 SQUARE = "," + ",".join(ILLNESSES) + "\n"
 
@@ -68,6 +69,13 @@ SQUARE = "," + ",".join(ILLNESSES) + "\n"
 def given(promise: str, content: bytes, method: str = "mondrian") -> Callable[[Path], object]:
     steps = (job((PROMISE, promise), more=f'\n[method]\nname = "{method}"\n'), at("beside.csv", content))
     return lambda folder: [step(folder) for step in steps]
+
+
+def referred(content: bytes) -> Callable[[Path], object]:
+    """A job whose groups follow a reference table."""
+    listed = ", ".join(f'"{illness}"' for illness in ILLNESSES)
+    method = f'perturbed-generalization"\nk = 2\ncuts = "gain"\nreference = "beside.csv"\ndomain = [{listed}]\n#"'
+    return given(SAMPLED, content, method)
 
 
 def square(*rows: str) -> bytes:
@@ -89,6 +97,7 @@ CASES = {
         f"weights of {what}": Case(given(WEIGHTED, content, "distribution"), None) for what, content in CONTENTS.items()
     },
     **{f"distances of {what}": Case(given(DISTANT, content), 1) for what, content in CONTENTS.items()},
+    **{f"a reference of {what}": Case(referred(content), None) for what, content in CONTENTS.items()},
     **{f"a population of {what}": Case(given(MAPPED, content), None) for what, content in CONTENTS.items()},
     **{
         f"distances of {value}": Case(given(DISTANT, distances(value)), None)

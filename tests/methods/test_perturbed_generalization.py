@@ -328,6 +328,35 @@ def test_a_text_among_the_numbers_that_are_declared_is_refused_without_quoting_i
     assert "'x'" not in str(refused.value)
 
 
+@pytest.mark.parametrize("form", ["csv", "frame"])
+@pytest.mark.parametrize("lists", ["column", "method"])
+@pytest.mark.parametrize("values", [["1", "2", "x"], ["10", "11", "01"], ["1", "2", "2.5"], ["1", "2", "1" + "0" * 19]])
+def test_the_type_of_the_sensitive_column_does_not_tell_which_values_occur(values, lists, form, tmp_path):
+    """Nobody but the victim may have the last value: the release says the same of the column whether they do."""
+    described = []
+    for victims_value in values[1:]:
+        table = pl.DataFrame({"a": [1, 2, 3, 4] * 10, "s": [victims_value] + [values[0], values[1], values[1]] * 13})
+        domain = {"domain": values} if lists == "column" else {}
+        columns = {"a": rt.quasi(), "s": rt.sensitive(**domain)}
+        method = rt.PerturbedGeneralization(k=4, domain=values if lists == "method" else None)
+        changes = {"columns": columns, "method": method}
+        if form == "csv":
+            table.write_csv(tmp_path / "source.csv")
+            release = rt.publish(job(source=tmp_path / "source.csv", **changes), seed=1)
+        else:
+            release = rt.publish(job(**changes), frame=table, seed=1)
+        entry = release.manifest.sensitive
+        described.append((entry, release.frame().schema, release.manifest.own["domain"]))
+        assert entry.dtype == "String"
+    assert described[0] == described[1]
+
+
+def test_a_domain_with_one_number_in_two_spellings_is_refused():
+    columns = {**COLUMNS, "s": rt.sensitive(type="numeric", domain=["0", "1", "2", "3", "4", "01"])}
+    with pytest.raises(ReticentError, match="lists a value twice"):
+        rt.publish(job(columns=columns), frame=TABLE)
+
+
 def test_a_job_file_declares_a_domain_by_a_list_and_reads_it_back(tmp_path):
     asked = job(columns={**COLUMNS, "s": rt.sensitive(domain=[0, 1, 2, 3, 4, 7])})
     (tmp_path / "job.toml").write_text(asked.to_toml())
@@ -474,6 +503,23 @@ def test_a_rare_pattern_of_missing_values_names_the_columns_to_withhold_and_that
     assert release.manifest.withheld == 2
     assert rt.audit(release, source=table).source.findings[0].passed
     act(job(method=rt.PerturbedGeneralization(k=1, draw="one")), frame=table)
+
+
+@pytest.mark.parametrize("missing", ["refuse", "category", "withhold"])
+@pytest.mark.parametrize("act", [rt.publish, rt.check, rt.plan])
+def test_a_missing_sensitive_value_is_refused_with_advice_that_the_method_takes(act, missing):
+    """Neither a category of its own nor withholding hides who had none, so none of both is advised."""
+    table = TABLE.with_columns(s=pl.when(pl.int_range(pl.len()) != 7).then("s"))
+    columns = {**COLUMNS, "s": rt.sensitive(domain=[0, 4], missing=missing)}
+    with pytest.raises(ReticentError) as refused:
+        act(job(columns=columns), frame=table)
+    assert refused.value.attempt == "a value of their own for these rows in the source."
+    if missing != "withhold":  # which no row has to be read for
+        with pytest.raises(ReticentError, match="without saying who had none"):
+            rt.count(job(columns=columns), frame=table)
+    act(
+        job(columns={**COLUMNS, "s": rt.sensitive(domain=[-1, 4])}), frame=table.with_columns(pl.col("s").fill_null(-1))
+    )
 
 
 def test_the_same_release_is_read_from_csv_and_parquet(tmp_path):

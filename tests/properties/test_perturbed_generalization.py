@@ -191,11 +191,14 @@ JOB = rt.Job(
     method=rt.PerturbedGeneralization(k=3, domain=list("0123")),
 )
 
+REFERENCE = pl.DataFrame({"a": [0, 3, 4, 8] * 9, "b": ["u", "v", "x"] * 12, "s": ["0", "1", "1", "2"] * 9})
+
 
 @settings(max_examples=12, deadline=None)
-@given(tables(), st.sampled_from(["loss", "median"]), st.sampled_from(["one", "many"]))
+@given(tables(), st.sampled_from(["loss", "median", "gain"]), st.sampled_from(["one", "many"]))
 def test_boxes_are_disjoint_and_cover_every_row_once_and_g_sums_to_the_rows(table, cuts, draw):
-    method = rt.PerturbedGeneralization(k=3, domain=list("0123"), cuts=cuts, draw=draw)
+    reference = REFERENCE if cuts == "gain" else None
+    method = rt.PerturbedGeneralization(k=3, domain=list("0123"), cuts=cuts, reference=reference, draw=draw)
     try:
         release = rt.publish(JOB.at(method=method), frame=table, seed=5)
     except rt.PromiseUnreachable:

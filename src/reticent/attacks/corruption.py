@@ -440,7 +440,8 @@ def attack_by_corruption(
 
     Where no corrupted people are passed, everyone but the victim is corrupted: the worst there is. `predicate` is a
     condition on the sensitive column, `prior` what is believed of values beforehand; without them the worst ones are taken
-    for an adversary who believes in a value with at most `lambda_` (0.1) and in a condition with at most `rho1` (0.2).
+    for an adversary who believes in a value with at most `lambda_` (0.1, or 1 / |U| where fewer than ten values are
+    possible) and in a condition with at most `rho1` (0.2).
     """
     if prior is not None and (lambda_ is not None or rho1 is not None):
         raise RequestError(
@@ -467,7 +468,7 @@ def attack_by_corruption(
     external_people = None if external is None else read_people(external, missing)
     corrupted_people = None if corrupted is None else read_people(corrupted, missing)
     sampled = SampledTarget(release, people, external_people, corrupted_people, victim)
-    if prior is not None:  # whose skew is its own
+    if prior is not None or lambda_ is None:  # a prior's skew is its own, and none over |U| values is below 1 / |U|
         adversary = replace(adversary, lambda_=max(adversary.lambda_, Fraction(1, len(sampled.domain))))
     outcome = _attack_sampled(sampled, adversary)
     return outcome if stated.is_empty else _confide_in_sampled(sampled, stated, adversary, outcome)
@@ -905,7 +906,11 @@ def _describe_confidence(belief: StatedBelief, confidence: Confidence) -> dict[s
 
 def _attack_sampled(sampled: SampledTarget, adversary: CorruptionAdversary) -> CorruptionOutcome:
     if adversary.lambda_ * len(sampled.domain) < 1:
-        raise RequestError(f"lambda is below 1/{len(sampled.domain)}: no prior over the domain is as even.")
+        least = Fraction(1, len(sampled.domain))
+        raise RequestError(
+            f"lambda is below 1/{len(sampled.domain)}: no prior over the domain is as even.",
+            attempt=f"--lambda {float(bounds.round_up(least)):g} or more, or leaving it out.",
+        )
     owner = sampled.find_crucial_groups(sampled.people, "source")
     if (owner < 0).any() or (sampled.count(owner) != sampled.size).any():
         raise RequestError(

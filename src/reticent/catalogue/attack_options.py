@@ -103,7 +103,12 @@ ATTACK_OPTIONS = {
         "victim": AttackOption(
             "text", "one person of the list; each in turn if left out.", "--victim", "COLUMN=VALUE,..."
         ),
-        "lambda_": AttackOption("number", "the most that is believed of one value beforehand (0.1).", "--lambda", "P"),
+        "lambda_": AttackOption(
+            "number",
+            "the most that is believed of one value beforehand (0.1; 1/n where only n < 10 are possible).",
+            "--lambda",
+            "P",
+        ),
         "rho1": AttackOption("number", "the most that is believed of a condition beforehand (0.2).", "--rho1", "P"),
         "predicate": AttackOption(
             "text", "a condition on the sensitive column; the worst if left out.", "--predicate", "CONDITION"

@@ -272,9 +272,15 @@ METHOD_FIELDS: Mapping[str, Mapping[str, Field]] = {
         ),
         "cuts": Field(
             "choice",
-            "how mondrian chooses a cut: by the least loss that it leaves, or at the median",
+            "how mondrian chooses a cut: by the least loss that it leaves, at the median, or by what `reference` tells most of",
             default="loss",
-            choices=("loss", "median"),
+            choices=("loss", "median", "gain"),
+        ),
+        "reference": Field(
+            "file",
+            'other people\'s rows with the same columns, public or of an earlier year, for `cuts = "gain"`',
+            refusal="perturbed-generalization: reference is a file.",
+            attempt='reference = "last-year.csv" with cuts = "gain".',
         ),
         "categories": Field(
             "list",
@@ -298,6 +304,31 @@ METHOD_FIELDS: Mapping[str, Mapping[str, Field]] = {
 }
 METHOD_RELATIONS: Mapping[str, tuple[Relation, ...]] = {
     "perturbed-generalization": (
+        Relation(
+            "requires",
+            "reference",
+            "cuts",
+            'A reference table is for cuts = "gain".',
+            'cuts = "gain" with it, or leaving reference out.',
+            needed="gain",
+        ),
+        Relation(
+            "requires",
+            "cuts",
+            "reference",
+            'cuts = "gain" needs a reference table: the table itself must not be looked at.',
+            'reference = "last-year.csv", or cuts = "loss".',
+            value="gain",
+            why="Cuts that follow the sensitive values of the people who are published would tell of those who are not drawn.",
+        ),
+        Relation(
+            "requires",
+            "reference",
+            "grouping",
+            'A reference table is for grouping = "mondrian".',
+            'grouping = "mondrian" without categories, or leaving reference and cuts out.',
+            needed="mondrian",
+        ),
         Relation("exclusive", "k", "s", "perturbed-generalization takes k or s, not both.", "k = 6, or s = 0.16."),
         Relation(
             "requires",

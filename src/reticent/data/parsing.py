@@ -25,7 +25,7 @@ _DECIMAL_PATTERN = r"^[+-]?\d+(\.\d+)?$"
 MAX_DECIMAL_DIGITS = 38
 FIRST_DAY = -719_162  # 0001-01-01, in days from 1970-01-01
 LAST_DAY = 2_932_896  # 9999-12-31
-_CANONICAL_NUMBER_PATTERN = r"^-?(0|[1-9]\d*)(\.\d+)?$"
+CANONICAL_NUMBER_PATTERN = r"^-?(0|[1-9]\d*)(\.\d+)?$"
 _DATETIME_DTYPE_PATTERN = re.compile(r"Datetime\(time_unit='(ms|us|ns)', time_zone=(?:None|'([^']*)')\)")
 _DECIMAL_DTYPE_PATTERN = re.compile(r"Decimal\(precision=(\d+), scale=(\d+)\)")
 _SIMPLE_DTYPES = {
@@ -96,7 +96,7 @@ def spells_numbers(texts: pl.Series) -> bool:
     """Tell whether there are texts, and each spells a number in the usual way, with no more digits than one holds."""
     return (
         len(texts) > 0
-        and texts.str.contains(_CANONICAL_NUMBER_PATTERN).all()
+        and texts.str.contains(CANONICAL_NUMBER_PATTERN).all()
         and not _find_inexact(texts, _cast_numbers(texts)).any()
     )
 

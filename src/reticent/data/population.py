@@ -42,14 +42,21 @@ class LoadedPopulation:
 
 
 def read_population(
-    source: Source, population: Any, columns: Mapping[str, Column], domains: Sequence[Domain]
+    source: Source,
+    population: Any,
+    columns: Mapping[str, Column],
+    domains: Sequence[Domain],
+    table: str = "population",
 ) -> LoadedPopulation:
-    """Read the values that a population has in the columns of these domains, as the job's own `source` is read."""
+    """Read the values that a population has in the columns of these domains, as the job's own `source` is read.
+
+    `table` is what errors call it.
+    """
     lazy = _scan_like_source(source, population)
     present = lazy.collect_schema().names()
-    _require_columns([domain.name for domain in domains], present, lazy)
+    _require_columns([domain.name for domain in domains], present, lazy, table)
     types = {domain.name: str(domain.dtype) for domain in domains}
-    rows = collect_frame(lazy.select(list(types)), "Reading the population")
+    rows = collect_frame(lazy.select(list(types)), f"Reading the {table}")
     formatted = {name: columns[name] for name in types if columns[name].format is not None}
     people = parse_stated(rows, formatted, types)
     complete_names = [name for name in list_complete_columns(columns) if name in types]
@@ -79,12 +86,15 @@ def count_population(population: Any, names: Sequence[str]) -> tuple[pl.DataFram
     return table.drop(COUNT_COLUMN), table[COUNT_COLUMN].to_numpy().astype(np.int64)
 
 
-def _require_columns(names: Sequence[str], present: Sequence[str], lazy: pl.LazyFrame) -> None:
-    """Refuse a population without one of the quasi-identifying columns."""
+def _require_columns(
+    names: Sequence[str], present: Sequence[str], lazy: pl.LazyFrame, table: str = "population"
+) -> None:
+    """Refuse a population, or another such table, without one of the columns."""
     lacking = [name for name in names if name not in present]
     if lacking:
         raise ColumnError(
-            f"The population table lacks {pluralize(len(lacking), 'quasi-identifying column')}: {quote_list(lacking)}.",
+            f"The {table} table lacks {pluralize(len(lacking), 'quasi-identifying column' if table == 'population' else 'column')}: "
+            f"{quote_list(lacking)}.",
             attempt=suggest_column(lacking[0], present, lazy),
         )
 

@@ -581,6 +581,7 @@ def _describe_limits(manifest: Manifest) -> list[str]:
     looked = (
         "- Groups were made by looking at perturbed values; the promise is calibrated as if each group were one person."
     )
+    followed = "- Groups follow a table of other people, by its publisher's word: what that table says of anybody in this one, labels may tell."
     grouping = manifest.method.parameters.get("grouping", "mondrian")
     return format_limits(
         manifest,
@@ -588,6 +589,7 @@ def _describe_limits(manifest: Manifest) -> list[str]:
         "  It assumes that what is believed of this person's value does not hang on theirs.",
         "- Who was surer of one value beforehand than the promise allows is outside of it.",
         *([looked] if grouping == "specialization" else []),
+        *([followed] if manifest.method.parameters.get("cuts") == "gain" else []),
         "- Whether someone is in the data is not hidden: labels and group sizes are those of everybody in it.",
         "- Ends and members of labels are values that people have, drawn or not.",
         f"- It is about this release alone, and it assumes {format_rows_per_person(manifest)}: a second release draws again, and both say more.",

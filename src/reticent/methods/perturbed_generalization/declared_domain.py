@@ -9,7 +9,7 @@ victim's, for certain.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,8 @@ import polars as pl
 from reticent.data.cells import Cells
 from reticent.data.columns import RECODING_OPTIONS, Column, Role, is_numeric_range, recode_values
 from reticent.data.domain import Domain, TreeDomain
-from reticent.data.parsing import parse_dates, parse_numbers, parse_texts
+from reticent.data.parsing import CANONICAL_NUMBER_PATTERN, parse_dates, parse_numbers, parse_texts
+from reticent.data.source import is_text
 from reticent.errors import ColumnError, InternalError, JobError, pluralize, quote_list
 
 METHOD_NAME = "perturbed-generalization"
@@ -59,18 +60,32 @@ def require_declared_domain(columns: Mapping[str, Column], method_lists: bool) -
             raise _make_undeclared_error(name)
 
 
+def declare_types_by_domain(
+    columns: Mapping[str, Column], schema: Mapping[str, pl.DataType], method_list: Sequence[str] | None
+) -> dict[str, Column]:
+    """Make a sensitive text column categorical if its listed domain has texts of several types, unless a type is declared.
+
+    The type is published. Guessed from the values that occur it would tell who knows everybody else's value whether the last
+    one is a number like theirs: codes such as 01 beside 10, or a text beside numbers.
+    """
+    declared = {}
+    for name, column in columns.items():
+        listed = method_list if method_list is not None else column.domain
+        decided = (column.type, column.hierarchy, column.order)
+        is_guessed = column.role is Role.SENSITIVE and is_text(schema[name]) and decided == (None, None, None)
+        if is_guessed and listed is not None and not is_numeric_range(listed) and not _have_one_type(listed):
+            column = replace(column, type="categorical")
+        declared[name] = column
+    return declared
+
+
 def find_sensitive_domain(cells: Cells, method_list: Sequence[str] | None) -> SensitiveDomain:
     """Find U^s for the only sensitive column, which must be discrete and without missing values."""
     if len(cells.sensitive) != 1:
         raise InternalError(f"{METHOD_NAME} was given {len(cells.sensitive)} sensitive columns.")
+    require_no_missing_values(cells)
     column = cells.sensitive[0]
     totals = cells.totals(0)
-    if column.null and totals[column.null_code]:
-        raise ColumnError(
-            f"The sensitive column {column.name!r} is missing in {pluralize(int(totals[column.null_code]), 'row')}.",
-            why="A missing value cannot be perturbed without saying who had none.",
-            attempt="a value of their own for these rows in the source.",
-        )
     value_totals = totals[: len(column.texts)]
     if method_list is not None:
         return _make_listed_domain(column, value_totals, method_list, "list")
@@ -86,6 +101,18 @@ def find_sensitive_domain(cells: Cells, method_list: Sequence[str] | None) -> Se
     if is_numeric_range(column.declared):
         return _make_listed_domain(column, value_totals, _list_whole_numbers(column), "range")
     return _make_listed_domain(column, value_totals, column.declared, "list")
+
+
+def require_no_missing_values(cells: Cells) -> None:
+    """Refuse missing values of the sensitive column."""
+    column = cells.sensitive[0]
+    missing = int(cells.totals(0)[column.null_code]) if column.null else 0
+    if missing:
+        raise ColumnError(
+            f"The sensitive column {column.name!r} is missing in {pluralize(missing, 'row')}.",
+            why="A missing value cannot be perturbed without saying who had none.",
+            attempt="a value of their own for these rows in the source.",
+        )
 
 
 def count_single_holders(cells: Cells, method_list: Sequence[str] | None) -> int:
@@ -131,6 +158,16 @@ def _make_undeclared_error(name: str) -> JobError:
     )
 
 
+def _have_one_type(values: Sequence[Any]) -> bool:
+    """Tell whether any of these texts are read as the same type: all as text, as whole numbers or as decimals that are exact."""
+    texts = pl.Series([str(value) for value in values], dtype=pl.String)
+    if not texts.str.contains(CANONICAL_NUMBER_PATTERN).any():
+        return True
+    return bool(
+        texts.str.contains(r"^-?(0|[1-9]\d{0,17})$").all() or texts.str.contains(r"^-?(0|[1-9]\d{0,6})\.\d{1,8}$").all()
+    )
+
+
 def _make_listed_domain(
     column: Domain, value_totals: np.ndarray, values: Sequence[str], declared: str
 ) -> SensitiveDomain:
@@ -151,13 +188,15 @@ def _make_listed_domain(
 def _require_values_of_type(column: Domain, values: Sequence[str]) -> None:
     """Refuse a domain with values that the column's type does not read."""
     try:
-        parse_texts(list(values), column.dtype)
+        parsed = parse_texts(list(values), column.dtype)
     except pl.exceptions.PolarsError:  # its message quotes values
         typed = "" if getattr(column, "kind", "") == "ordinal" else ' and type = "categorical"'
         raise JobError(
             f"The domain that is declared of {column.name!r} lists values that a column of type {column.dtype} cannot hold.",
             attempt=f"values as the column has them, or a source in which the column is text{typed}.",
         ) from None
+    if parsed.n_unique() < len(parsed):  # 1 and 01 of a column of numbers
+        raise JobError(f"{METHOD_NAME}: domain lists a value twice.", attempt="each value once.")
 
 
 def _require_discrete(column: Domain, values: int, rows: int) -> None:

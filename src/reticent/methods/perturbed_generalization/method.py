@@ -17,15 +17,18 @@ with k = 1.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from reticent import validation
 from reticent.catalogue import METHODS
 from reticent.data.cells import Cells
 from reticent.data.columns import Column
+from reticent.data.source import Source
 from reticent.exact_arithmetic import as_ratio
 from reticent.methods.base import Method
 from reticent.methods.perturbed_generalization.calibration import (
@@ -38,10 +41,22 @@ from reticent.methods.perturbed_generalization.calibration import (
 from reticent.methods.perturbed_generalization.declared_domain import (
     SensitiveDomain,
     count_single_holders,
+    declare_types_by_domain,
     find_sensitive_domain,
     require_declared_domain,
+    require_no_missing_values,
 )
-from reticent.methods.perturbed_generalization.grouping import classify_values, group_by_cuts, group_by_specialization
+from reticent.methods.perturbed_generalization.grouping import (
+    classify_values,
+    group_by_cuts,
+    group_by_gain,
+    group_by_specialization,
+)
+from reticent.methods.perturbed_generalization.reference_rows import (
+    locate_reference,
+    read_reference,
+    require_another_table,
+)
 from reticent.models.corruption_guarantees import DeltaGrowth, RhoGuarantee
 from reticent.models.promise import Promises, order_rows_by_group
 from reticent.models.rational_bounds import Number
@@ -108,6 +123,7 @@ class PerturbedGeneralization(Method):
     draw: str | None = None
     grouping: str = "mondrian"
     cuts: str = "loss"
+    reference: Any = field(default=None, compare=False)
     categories: Sequence[Sequence[str]] | None = None
     domain: Sequence[str] | None = None
     weights: Mapping[str, float] | None = None
@@ -127,6 +143,7 @@ class PerturbedGeneralization(Method):
             draw: str | None = None,
             grouping: str = "mondrian",
             cuts: str = "loss",
+            reference: Any = None,
             categories: Sequence[Sequence[str]] | None = None,
             domain: Sequence[str] | None = None,
             weights: Mapping[str, float] | None = None,
@@ -134,24 +151,47 @@ class PerturbedGeneralization(Method):
 
     def __post_init__(self) -> None:
         check_parameters(self, as_given=("weights",))
+        if self.reference is not None:
+            validation.path_or_table(self.reference, "reference")
+            if isinstance(self.reference, str):
+                object.__setattr__(self, "reference", Path(self.reference))
         if self.k is None and self.s is None and not self.chooses_group_size:
             object.__setattr__(self, "k", METHODS[self.name].fields["k"].implied)
+
+    def load_reference(self, source: Source, columns: Mapping[str, Column], cells: Cells) -> PerturbedGeneralization:
+        """Return the method with the rows of its reference table, read as the job's own source is."""
+        require_another_table(source, self.reference)
+        return replace(self, reference=read_reference(source, self.reference, columns, cells))
+
+    def declare_types(self, columns: Mapping[str, Column], schema: Mapping[str, Any]) -> dict[str, Column]:
+        """Declare the type of the sensitive column by its domain where the values that occur would decide it."""
+        return declare_types_by_domain(columns, schema, self.domain)
 
     def require_columns(self, columns: Mapping[str, Column]) -> None:
         """Refuse, before any row is read, a sensitive column without a declared domain, and too many rows of a person."""
         require_declared_domain(columns, self.domain is not None)
         require_few_rows_per_person(max((column.rows_per_person or 1 for column in columns.values()), default=1))
 
+    def require_cells(self, cells: Cells) -> None:
+        """Refuse missing sensitive values as soon as they are counted."""
+        require_no_missing_values(cells)
+
     def warnings(self, cells: Cells) -> list[str]:
-        """Warn the steward if the declared domain looks as if it was taken from these cells."""
+        """Warn the steward if the declared domain looks as if it was taken from these cells, and of what a reference may say."""
+        sentences = []
         single = count_single_holders(cells, self.domain)
-        if not single:
-            return []
-        return [
-            f"Every value of the declared domain of {cells.sensitive[0].name!r} occurs in the table, and "
-            f"{single:,} of them {'has' if single == 1 else 'have'} one holder: if the domain was taken from the table, who knows everybody "
-            "else's value knows theirs. A domain that any such table could have says nothing."
-        ]
+        if single:
+            sentences.append(
+                f"Every value of the declared domain of {cells.sensitive[0].name!r} occurs in the table, and "
+                f"{single:,} of them {'has' if single == 1 else 'have'} one holder: if the domain was taken from the table, who knows everybody "
+                "else's value knows theirs. A domain that any such table could have says nothing."
+            )
+        if self.reference is not None:
+            sentences.append(
+                "Groups follow the reference table: what it says of the people who are published, and is not public, they may tell. "
+                "Other people's rows say nothing of them."
+            )
+        return sentences
 
     @property
     def chooses_group_size(self) -> bool:
@@ -170,7 +210,7 @@ class PerturbedGeneralization(Method):
         for promise in models:
             promise.verify({"p": p, "k": counted_on, "domain": len(domain), "rows": rows})
         if self.grouping == "mondrian":
-            groups = group_by_cuts(cells, promises, k, self.cuts, self.weights)
+            groups = self._group_by_cuts(cells, promises, k, domain)
             place, cell = self._draw_rows(cells, groups, k, rng)
             value = perturb_codes(domain.code[cells.values[cell, 0]], p, len(domain), rng.stream("perturbation"))
         else:
@@ -184,6 +224,11 @@ class PerturbedGeneralization(Method):
         if self.k is None and self.s is None:
             chosen["k"] = k
         return replace(recipe, chosen=chosen)
+
+    def _group_by_cuts(self, cells: Cells, promises: Promises, k: int, domain: SensitiveDomain) -> np.ndarray:
+        if self.cuts == "gain":
+            return group_by_gain(cells, promises, k, locate_reference(self.reference, cells, domain), self.weights)
+        return group_by_cuts(cells, promises, k, self.cuts, self.weights)
 
     def _resolve_group_size(self, cells: Cells, promises: Promises, domain: int) -> int:
         """Return the least group: as it is set, or as the promises make counts most certain, and never more than all rows."""
