@@ -41,7 +41,7 @@ from reticent.ledger.staging import make_temp_dirs, stage_folder
 from reticent.loss_limit import require_loss_within_limit
 from reticent.methods.recipe_planning import select_method_promises, settle_method
 from reticent.partitioned import PartitionedTable
-from reticent.plugins import describe_versions, list_namespaces
+from reticent.plugins import describe_versions, is_plugin_name, list_namespaces
 from reticent.preconditions import require_partitionable, require_promises_supported
 from reticent.progress import ProgressCallback, ProgressEvent, scale_progress
 from reticent.randomness import Random
