@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import os
+import platform
 import re
 import tomllib
 from collections.abc import Iterator
@@ -73,13 +74,17 @@ VARYING = (
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)?"), "TIME"),
     (re.compile(r"(?<![\w.])\d[\d.,]* (?:CPU )?(?:s|seconds)\b"), "SECONDS"),
     (re.compile(r"   \d+\.\d{4}   \d+ *$", re.MULTILINE), "   SECONDS   MEGABYTES"),  # the last columns of `compare`
+    # The machine, as an internal report has it.
+    (re.compile(r"<td>system</td><td[^>]*>[^<]*"), "<td>system</td><td>SYSTEM"),
+    (re.compile(r"<td>processors</td><td>\d+"), "<td>processors</td><td>PROCESSORS"),
+    (re.compile(rf"\b{re.escape(platform.python_version())}\b"), "PYTHON"),
 )
 LONG_FRACTION = re.compile(r"(?<![\w.])-?\d+\.\d{11,}(?:e[-+]?\d+)?(?![\w.])")
 VARYING_KEYS = {"seconds", "cpu_seconds", "memory"}
 
 
 def normalize(text: str, folder: Path) -> str:
-    """Take out the working directory, moments, today's date, what things took, and the last digits of long fractions.
+    """Take out the working directory, moments, today's date, the machine, what things took, and long fractions' last digits.
 
     Sums over threads are added in any order, so that the last digits of a double differ from run to run.
     """

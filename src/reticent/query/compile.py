@@ -158,6 +158,11 @@ def find_matching_values(domain: pl.Series, question: SqlQuestion) -> tuple[obje
     return tuple(domain.filter(pl.Series(is_match)).to_list())
 
 
+def _drop_rounding(spread: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Set to 0 what is a difference of equal numbers but for rounding, which another processor would round otherwise."""
+    return np.where(np.abs(spread) <= 1e-12 * np.abs(weight).max() ** 2, 0.0, spread)
+
+
 def compile_perturbed_sql(manifest: Manifest, question: SqlQuestion, dialect: str, double: str, table: str) -> str:
     """Compile a question to a perturbed release: `table` is the quoted name of the rows, `dialect` sqlglot's, `double`
     the database's type.
@@ -166,7 +171,7 @@ def compile_perturbed_sql(manifest: Manifest, question: SqlQuestion, dialect: st
     column = manifest.sensitive
     score = _compute_scores(model.values, question)
     weight = model.inverse @ score
-    spread = weight**2 - model.inverse @ score**2
+    spread = _drop_rounding(weight**2 - model.inverse @ score**2, weight)
     name = exp.to_identifier(column.name, quoted=True).sql(dialect=dialect)
     literals = [_compile_literal(value, dialect) for value in model.values.to_list()]
     group_columns = [exp.to_identifier(column_name, quoted=True).sql(dialect=dialect) for column_name in question.by]
