@@ -88,8 +88,8 @@ def _jobs_fit_the_schema():
 
 
 @pytest.fixture(scope="session")
-def postgres(tmp_path_factory: pytest.TempPathFactory):
-    """The address of a real PostgreSQL server."""
+def postgres_server(tmp_path_factory: pytest.TempPathFactory):
+    """A real PostgreSQL server of this worker."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         pgserver = pytest.importorskip("pgserver", reason="pgserver has no wheel for this Python")
@@ -102,5 +102,14 @@ def postgres(tmp_path_factory: pytest.TempPathFactory):
                 if attempt == 3:
                     raise
                 time.sleep(2 + attempt)
-    yield server.get_uri()
+    yield server
     server.cleanup()
+
+
+@pytest.fixture
+def postgres(postgres_server) -> str:
+    """The address of a real PostgreSQL server; one that ended since another test is started again, and its log kept."""
+    if not postgres_server.get_postmaster_info().is_running():
+        (postgres_server.pgdata.parent / "postgres-ended.log").write_text(postgres_server.log.read_text())
+        postgres_server.ensure_postgres_running()
+    return postgres_server.get_uri()
