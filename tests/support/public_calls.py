@@ -57,6 +57,7 @@ FITS: dict[str, set[str]] = {
     "together": NOTHING,
     "loss_at_most": NOTHING,
     "odds_at_most": {"None", "a number", "a fraction"},
+    "judges": LISTS,  # names of plugins: one that the release does not know judges nothing
     "density": NOTHING,
     "bandwidth_by": NOTHING,
     "refine": {"None", "a number"},
