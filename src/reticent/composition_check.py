@@ -24,7 +24,12 @@ from reticent.attacks.composition.attack import (
     attack_aligned_releases,
     attack_redrawn_releases,
 )
-from reticent.attacks.composition.redrawn_releases import RedrawnReleases, can_be_multiplied, is_redrawn
+from reticent.attacks.composition.redrawn_releases import (
+    RedrawnReleases,
+    can_be_multiplied,
+    is_redrawn,
+    require_same_values,
+)
 from reticent.attacks.composition.release_odds import ReleaseOdds, bound_release_odds, multiply_odds
 from reticent.errors import PromiseUnreachable, ReticentError, pluralize
 from reticent.job.job import Job
@@ -166,6 +171,7 @@ class CompositionCheck:
             return "several of these releases were made with a seed, and may share their draws"
         try:
             if is_staged_redrawn:
+                require_same_values([staged, release])
                 RedrawnReleases.from_releases([release], self.source, self.null_values)
                 return None
             align_releases([release], self.source, self.null_values)

@@ -77,6 +77,7 @@ METHODS = {
         "draw",
         "grouping",
         "cuts",
+        "reference",
         "categories",
         "domain",
         "weights",
@@ -127,9 +128,19 @@ for _name, (_parameters, _) in PROMISES.items():
 for (_method, _promise), _fields in METHODS.items():
     for _key in _fields:
         for _what, _value in WRONG.items():
-            CASES[f"{_method}: {_key} is {_what}"] = Case(
-                asked(_promise, {}, f"{_key} = {_value}\n", _method), expected=None
-            )
+            _line = f'cuts = "gain"\nreference = {_value}\n' if _key == "reference" else f"{_key} = {_value}\n"
+            CASES[f"{_method}: {_key} is {_what}"] = Case(asked(_promise, {}, _line, _method), expected=None)
+for _what, _path in {
+    "the source itself": "people.csv",
+    "the source by another spelling": "./x/../people.csv",
+    "a file that is not there": "nowhere.csv",
+    "a folder": ".",
+    "a device": "/dev/null",
+    "a table without the columns": "city.csv",
+}.items():
+    CASES[f"perturbed-generalization: reference is {_what}"] = Case(
+        asked("delta-growth", {}, f'cuts = "gain"\nreference = "{_path}"\n'), expected=None
+    )
 
 
 AGE = 'age     = { role = "quasi-identifying", type = "numeric" }'

@@ -57,6 +57,7 @@ FITS: dict[str, set[str]] = {
     "together": NOTHING,
     "loss_at_most": NOTHING,
     "odds_at_most": {"None", "a number", "a fraction"},
+    "judges": LISTS,  # names of plugins: one that the release does not know judges nothing
     "density": NOTHING,
     "bandwidth_by": NOTHING,
     "refine": {"None", "a number"},
@@ -148,6 +149,7 @@ FITS: dict[str, set[str]] = {
     **{f"Source.{name}": TEXTS for name in ("path", "url", "table", "query", "delimiter", "quote", "encoding")},
     "PerturbedGeneralization.domain": {"None", "a list of numbers", "a list of texts", "a pair"},
     "PerturbedGeneralization.k": {"None", "a number"},
+    "PerturbedGeneralization.reference": NOTHING,
     "Distribution.k": {"None", "a number"},
 }
 NUMBERS = {"a number", "a fraction"}

@@ -11,7 +11,8 @@ P(x) L_1(x) L_2(x) ... over its sum (Tao, Xiao, Li & Zhang 2008 leave it to futu
                 overall distribution.  Exact where n = 1: all releases are then of this person's row alone.  For others
                 their rows' values are the same in all releases, which the product leaves out: an estimate.
 
-The two adversaries differ, and releases of both kinds are not joined: who knows the overall distribution and everybody
+Likelihoods are multiplied value by value, so all releases redraw one column, and the same values of it
+(`require_same_values`).  The two adversaries differ, and releases of both kinds are not joined: who knows the overall distribution and everybody
 else's value knows the last one.  A row of a person with several is a victim of its own, the others being known, and what
 is believed of the person is counted as an estimate.
 
@@ -37,7 +38,7 @@ from reticent.data.columns import Role
 from reticent.data.parsing import parse_texts
 from reticent.data.source import collect_frame
 from reticent.data.text_formats import parse_declared
-from reticent.errors import RequestError
+from reticent.errors import RequestError, quote_list
 from reticent.estimate.reconstruction import Reconstruction
 from reticent.models.rational_bounds import parse_fraction
 
@@ -99,7 +100,11 @@ class RedrawnReleases:
 
     @classmethod
     def from_releases(cls, releases: Sequence[Any], source: Any, missing: tuple[str, ...] = ()) -> RedrawnReleases:
-        """Read releases of one kind; raise RequestError for a table that is not the one that they were made from."""
+        """Read releases of one kind that redraw the same values.
+
+        Raise RequestError for others, and for a table that is not the one that they were made from.
+        """
+        require_same_values(releases)
         people = read_people(source, missing)
         read = _read_sampled if "p" in releases[0].manifest.own else _read_perturbed
         texts = list(dict.fromkeys(text for release in releases for text in _list_values(release)))
@@ -164,6 +169,28 @@ def is_redrawn(release: Any) -> bool:
 def can_be_multiplied(releases: Sequence[Any]) -> bool:
     """Tell whether these are several releases of one kind that redraws values."""
     return len({release.manifest.kind for release in releases}) == 1 and is_redrawn(releases[0])
+
+
+def require_same_values(releases: Sequence[Any]) -> None:
+    """Refuse releases that redraw other columns, or other values of one column: a person has one value in each of them.
+
+    Likelihoods are multiplied value by value. Of a wage and the same wage rounded, or of a wage and an illness, the places
+    of a value in two releases are not the same, and the product is no likelihood of anything.
+    """
+    columns = list(dict.fromkeys(release.manifest.sensitive.name for release in releases))
+    if len(columns) > 1:
+        raise RequestError(
+            "Releases of redrawn values are joined where they redraw one column, the same in all of them.",
+            why=f"These redraw {len(columns)}: {quote_list(columns)}.",
+            attempt="releases of the same sensitive column, or each of them alone.",
+        )
+    sizes = [len(set(_list_values(release))) for release in releases]
+    if len({frozenset(_list_values(release)) for release in releases}) > 1:
+        raise RequestError(
+            f"The releases redraw other values of {columns[0]!r}.",
+            why=f"They have {', '.join(f'{size:,}' for size in sizes)} possible values, and not the same ones.",
+            attempt="releases whose sensitive column has the same domain, type and rounding, or each of them alone.",
+        )
 
 
 def describe_joined_beliefs(joined: RedrawnReleases, beliefs: JoinedBeliefs, seed: int) -> dict[str, Any]:
