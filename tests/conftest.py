@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import tempfile
 import time
 import warnings
 from collections.abc import Mapping
@@ -88,15 +89,19 @@ def _jobs_fit_the_schema():
 
 
 @pytest.fixture(scope="session")
-def postgres(tmp_path_factory: pytest.TempPathFactory):
-    """The address of a real PostgreSQL server."""
+def postgres():
+    """The address of a real PostgreSQL server.
+
+    As root its files belong to another user, and must not lie in pytest's folder of temporary files: whoever starts pytest, as some
+    tests do, closes that folder to other users, and a running server then ends at the next file that it opens.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         pgserver = pytest.importorskip("pgserver", reason="pgserver has no wheel for this Python")
 
         for attempt in range(4):  # two workers may set up their clusters at once, which its installer does not expect
             try:
-                server = pgserver.get_server(tmp_path_factory.mktemp("postgres"), cleanup_mode="delete")
+                server = pgserver.get_server(tempfile.mkdtemp(prefix="postgres-of-tests-"), cleanup_mode="delete")
                 break
             except Exception:
                 if attempt == 3:
