@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import tempfile
 import time
 import warnings
 from collections.abc import Mapping
@@ -88,28 +89,23 @@ def _jobs_fit_the_schema():
 
 
 @pytest.fixture(scope="session")
-def postgres_server(tmp_path_factory: pytest.TempPathFactory):
-    """A real PostgreSQL server of this worker."""
+def postgres():
+    """The address of a real PostgreSQL server.
+
+    As root its files belong to another user, and must not lie in pytest's folder of temporary files: whoever starts pytest, as some
+    tests do, closes that folder to other users, and a running server then ends at the next file that it opens.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         pgserver = pytest.importorskip("pgserver", reason="pgserver has no wheel for this Python")
 
         for attempt in range(4):  # two workers may set up their clusters at once, which its installer does not expect
             try:
-                server = pgserver.get_server(tmp_path_factory.mktemp("postgres"), cleanup_mode="delete")
+                server = pgserver.get_server(tempfile.mkdtemp(prefix="postgres-of-tests-"), cleanup_mode="delete")
                 break
             except Exception:
                 if attempt == 3:
                     raise
                 time.sleep(2 + attempt)
-    yield server
+    yield server.get_uri()
     server.cleanup()
-
-
-@pytest.fixture
-def postgres(postgres_server) -> str:
-    """The address of a real PostgreSQL server; one that ended since another test is started again, and its log kept."""
-    if not postgres_server.get_postmaster_info().is_running():
-        (postgres_server.pgdata.parent / "postgres-ended.log").write_text(postgres_server.log.read_text())
-        postgres_server.ensure_postgres_running()
-    return postgres_server.get_uri()

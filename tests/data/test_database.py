@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
 import polars as pl
 import pytest
 
@@ -34,6 +37,12 @@ def test_a_table_in_a_database_publishes_like_the_frame_it_holds(database):
     assert sorted(release.frame()[columns].rows(), key=str) == sorted(same.frame()[columns].rows(), key=str)
     if kind != "sqlite":  # which has neither dates nor booleans
         assert release.frame(bounds=True).schema == same.frame(bounds=True).schema
+
+
+def test_the_server_of_the_tests_keeps_no_file_in_the_folder_that_pytest_closes_to_other_users(postgres):
+    """A run of pytest, also one that a test starts, takes that folder from the server's user, and the server ends."""
+    folder = Path(parse_qs(urlsplit(postgres).query)["host"][0])
+    assert not any(part.startswith("pytest-of-") for part in folder.parts)
 
 
 def test_a_query_may_choose_rows_and_columns(database):

@@ -69,7 +69,7 @@ def releases():
         if at % 4 == 0:
             how["group_by"] = {"age": [30, 45]}
         try:
-            yield frame, rt.publish(job(target, **how), frame=frame)
+            yield frame, rt.publish(job(target, **how), frame=frame, seed=at)
         except rt.PromiseUnreachable:
             continue
 
