@@ -59,22 +59,33 @@ from reticent.recipe.recipe import Recipe
 from reticent.skyline_trials import PlanVariant, has_background_promise, propose_skylines
 from reticent.time_limit import TimeLimitReached, run_within
 from reticent.validation import integer, is_callable, is_engine, is_job, names, optional, seconds, validate_arguments
-from reticent.withholding_costs import WithholdingCosts, count_person_rows, count_with_limit, measure_withholding_costs
+from reticent.withholding_costs import (
+    WithholdingCosts,
+    count_person_rows,
+    count_with_limit,
+    measure_withholding_costs,
+    skip_withholding_trials,
+)
 
-BUDGET_FACTOR = 2.0  # times what reading and the job's own plan took
+BUDGET_FACTOR = 4.0  # times what reading and the job's own plan took: half for comparing, half for explaining
 OWN_PLAN_FRACTION = 1 / (1 + BUDGET_FACTOR)  # the part of a run that reading and the job's own plan are
 END_FRACTION = 0.95
 MIN_CPU_SECONDS = 2.0  # CPU seconds that are always there
+MIN_MEASURING_SECONDS = 4.0  # CPU seconds for comparing and explaining that are there without a budget
 MIN_LATE_STEP_SECONDS = 0.2  # CPU seconds for each of the last looks, whatever the budget
 OWN_PLAN_SECONDS = 30.0
 READING_TIME_FACTOR = 10
 """Without a budget the job's own plan has OWN_PLAN_SECONDS, or READING_TIME_FACTOR times what reading took if that is more."""
 OWN_PLAN_SHARE = 0.6
-COMPARISON_SHARE = 0.85
+MEASURING_SHARE = 0.85
 """With a budget: when these shares of it are used, the job's own plan ends, and comparing and explaining do."""
+COMPARING_SHARE = 0.5
+"""Other methods may take this share of the time for comparing and explaining; what they leave is for explaining too."""
+PROMISE_SHARE = 0.6
+"""Other promises may take this share of the time for explaining; the rest, and what they leave, is for withheld rows."""
 TRIAL_SECONDS = 20.0
 TRIAL_SHARE = 0.7
-"""CPU seconds that trials of skylines, or of bounds, have without a budget; with one, their share of what comparing left of it."""
+"""CPU seconds that trials of skylines, or of bounds, have without a budget; with one, their share of the time for explaining."""
 SAMPLE_STRIDES = (16, 256)
 """Where the own plan does not end, one cell in so many is planned."""
 STOP_SHARE = 0.8  # an anytime method is stopped when this share of its time is used
@@ -178,8 +189,8 @@ def check(
     With a `budget` everything together takes at most that many CPU seconds, or MIN_CPU_SECONDS for the job's own plan
     if that is more: what there was no time for is named in `unplanned`, in a summary's `why` or among the warnings.
     Without a budget the job's own plan may take OWN_PLAN_SECONDS or READING_TIME_FACTOR times what reading took,
-    whichever is more; comparing and explaining may take BUDGET_FACTOR times what reading and that plan took; and
-    methods that were named are planned however long they take.  `finished` is called with the summary of each method.
+    whichever is more; comparing and explaining may take BUDGET_FACTOR times what reading and that plan took, of which
+    comparing leaves half; and methods that were named are planned however long they take.  `finished` is called with the summary of each method.
     With a `seed` plans are those of `publish` with the same seed.
     """
     require_promises_supported(job)
@@ -203,8 +214,10 @@ def check(
     spellings = find_spelling_variants(counted.cells)
     finished(own, counted.cells)
     if budget is None:
-        clock.start(BUDGET_FACTOR, MIN_CPU_SECONDS)
-    comparison_clock = BudgetClock(clock.remaining(1.0 if budget is None else COMPARISON_SHARE))
+        clock.start(BUDGET_FACTOR, MIN_MEASURING_SECONDS)
+    measuring_clock = BudgetClock(clock.remaining(1.0 if budget is None else MEASURING_SHARE))
+    comparison_clock = measuring_clock.take_share(COMPARING_SHARE)
+    reserved_seconds = measuring_clock.remaining() - comparison_clock.remaining()
     limit = None if methods is not None and budget is None else comparison_clock
     for evaluation in evaluate(
         [_make_candidate(job, method) for method in other_methods],
@@ -222,19 +235,19 @@ def check(
             finished(summary, counted.cells)
     progress(ProgressEvent("explaining", _compute_fraction_done(clock)))
     tries_variants = has_background_promise(job.promises) or isinstance(job.method, Distribution)
-    explaining_share = 1 - TRIAL_SHARE if tries_variants and budget is not None else 1.0
-    explaining_clock = comparison_clock.take_share(explaining_share)
-    explanation = _explain_plan(job, cells, columns, own, explaining_clock, seed)
+    explaining_clock = BudgetClock(max(measuring_clock.remaining(), reserved_seconds if budget is None else 0.0))
+    loss_clock = explaining_clock.take_share(1 - TRIAL_SHARE if tries_variants and budget is not None else 1.0)
+    explanation = _explain_plan(job, cells, columns, own, loss_clock.take_share(PROMISE_SHARE), seed)
+    withholding = _measure_withholding(job, worker, rows, counted.columns, cells, own, loss_clock)
     proposals: tuple[Mapping[str, Any], ...] = ()
     if tries_variants:
         progress(ProgressEvent("trying variants", _compute_fraction_done(clock)))
         plan_variant = _make_variant_planner(cells, columns, seed)
-        trial_clock = BudgetClock(max(comparison_clock.remaining(), TRIAL_SECONDS if budget is None else 0.0))
+        trial_clock = BudgetClock(max(explaining_clock.remaining(), TRIAL_SECONDS if budget is None else 0.0))
         proposals = (
             *propose_skylines(job, cells, recipe, plan_variant, trial_clock),
             *measure_bound_widths(job, cells, plan_variant, trial_clock),
         )
-    withholding = _measure_withholding(job, worker, rows, counted.columns, cells, own, comparison_clock)
     progress(ProgressEvent("looking at columns that are not generalized", END_FRACTION))
     late: list[str] = []
     look = partial(describe_uncovered, partial(worker.count_distinct_rows, rows), columns, profile.carried)
@@ -499,7 +512,7 @@ def _measure_withholding(
         if draws_rows:
             person_rows = run_within(clock.remaining(), partial(count_person_rows, engine, rows, columns))
     except TimeLimitReached:
-        return WithholdingCosts()
+        return skip_withholding_trials(job, cells, columns if draws_rows else {})
     return measure_withholding_costs(
         job,
         cells,

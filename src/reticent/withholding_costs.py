@@ -106,6 +106,12 @@ def measure_withholding_costs(
     return WithholdingCosts(base, tuple(trials))
 
 
+def skip_withholding_trials(job: Job, cells: Cells, columns: Mapping[str, Column]) -> WithholdingCosts:
+    """Return that there was no time for any trial: those of missing values, and one for each column that limits rows."""
+    limits = sum((column.rows_per_person or 1) > 1 for column in columns.values())
+    return WithholdingCosts(skipped=len(list(_propose_missing(job, cells))) + limits)
+
+
 def count_person_rows(engine: Engine, rows: Any, columns: Mapping[str, Column]) -> dict[str, np.ndarray]:
     """Count the rows of each person, by each identifying column that declares how many these may be."""
     names = [name for name in find_columns_with_role(columns, Role.IDENTIFYING) if columns[name].rows_per_person]

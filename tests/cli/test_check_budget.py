@@ -6,15 +6,34 @@ import json
 from importlib import import_module
 from time import process_time
 
+import polars as pl
 import pytest
 
 import reticent as rt
+from reticent.loss_explanation import LossExplanation
 from reticent.methods.mondrian import Mondrian
 from reticent.methods.suppression.stage import Suppression
 from reticent.time_limit import run_within
 from tests.support.attack_tables import people
 
 CHECK = import_module("reticent.check")  # `rt.check` is its function
+JOB_OF_VISITS = """
+[source]
+path = "visits.csv"
+
+[columns]
+age = { role = "quasi-identifying", type = "numeric" }
+town = { role = "quasi-identifying" }
+illness = { role = "sensitive" }
+person = { role = "identifying", rows_per_person = 3 }
+
+[[promise]]
+model = "k-anonymity"
+k = 5
+
+[method]
+name = "mondrian"
+"""
 COLUMNS = {"age": rt.quasi(numeric=True), "town": rt.quasi(), "illness": rt.sensitive()}
 
 
@@ -92,3 +111,55 @@ def test_a_budget_is_that_of_the_command_and_not_of_the_process_it_runs_in(run, 
     before = process_time()
     ran = run("check", "job.toml", "--methods", "mondrian", "--budget", str(before))
     assert "k-anonymity: k = 2" in ran.out
+
+
+def test_other_methods_leave_time_to_say_why_the_loss_is_what_it_is(monkeypatch):
+    monkeypatch.setattr(rt.Burel, "plan", plan_for_ever)
+    found = rt.check(job(rt.KAnonymity(5), rt.BetaLikeness(4)), frame=people(), budget=2)
+    assert "burel" in found.unplanned
+    assert found.explained.changes and not found.explained.skipped
+
+
+def test_methods_that_are_named_leave_time_to_say_why_however_long_they_take(monkeypatch):
+    planned = rt.Burel.plan
+    monkeypatch.setattr(CHECK, "MIN_MEASURING_SECONDS", 1.0)
+
+    def plan_late(self, cells, promises, rng, **given):
+        ends = process_time() + 1.2
+        while process_time() < ends:
+            pass
+        return planned(self, cells, promises, rng, **given)
+
+    monkeypatch.setattr(rt.Burel, "plan", plan_late)
+    found = rt.check(job(rt.KAnonymity(5), rt.BetaLikeness(4)), frame=people(), methods=["burel"])
+    assert [summary.method for summary in found.methods] == ["mondrian", "burel"]
+    assert found.explained.changes and not found.explained.skipped
+
+
+def visits() -> tuple[dict[str, rt.Column], pl.DataFrame]:
+    """Columns and rows of people of whom each has two rows."""
+    frame = people().with_columns(person=(pl.int_range(0, pl.len()) // 2).cast(pl.String))
+    return {**COLUMNS, "person": rt.identifying(rows_per_person=3)}, frame
+
+
+def test_promises_that_take_long_leave_time_to_try_withheld_rows(monkeypatch):
+    def spend_all_time(cells, promises, by_column, trials):
+        while trials.left():
+            pass
+        return LossExplanation(by_column)
+
+    columns, frame = visits()
+    frame = frame.with_columns(town=pl.when(pl.int_range(0, pl.len()) % 20 != 0).then("town"))
+    monkeypatch.setattr(CHECK, "explain_loss", spend_all_time)
+    found = rt.check(job(columns=columns, method=Mondrian()), frame=frame, budget=2, methods=[])
+    assert found.withholding.trials and not found.withholding.skipped
+    assert all(trial.ail is not None for trial in found.withholding.trials)
+
+
+def test_rows_that_there_was_no_time_to_withhold_are_told(run, place):
+    _, frame = visits()
+    frame.write_csv(place / "visits.csv")
+    (place / "visits.toml").write_text(JOB_OF_VISITS, encoding="utf-8")
+    words = ("check", "visits.toml", "--methods", "mondrian", "--budget", "0")
+    assert "What withholding rows would do to the loss was not tried" in run(*words).out
+    assert json.loads(run(*words, "--json").out)["withholding"]["skipped"] > 0

@@ -185,10 +185,12 @@ def test_a_job_with_a_map_is_written_and_read_back(tmp_path):
         (["Kiel", "kiel", "KIEL ", "Ulm", "Kiel", "Ulm"], {"KIEL ": "Kiel", "kiel": "Kiel"}),
         (["m", "female", "other", "m", "female", "x"], {}),
         (["m", "male", "child", "m", "male", "child"], {}),
+        (["m", "male", "F"] * 4 + ["not asked"], {"male": "m"}),
+        (["m", "F", "M"] * 4 + ["XL"], {"m": "M"}),
     ],
 )
 def test_a_draft_proposes_one_spelling_for_those_that_look_alike(tmp_path, written, spellings):
-    pl.DataFrame({"v": written * 10, "w": range(60)}).write_csv(tmp_path / "t.csv")
+    pl.DataFrame({"v": written * 10, "w": range(10 * len(written))}).write_csv(tmp_path / "t.csv")
     column = draft_job(Source(path=str(tmp_path / "t.csv"))).columns[0]
     assert column.declared.get("map", {}) == spellings
     if spellings:

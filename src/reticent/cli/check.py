@@ -28,7 +28,7 @@ def check(
         typer.Option(
             "--budget",
             metavar="SECONDS",
-            help="CPU seconds that all of it may take; what there was no time for is named. By default about 30 for the job's own plan and twice that for the rest.",
+            help="CPU seconds that all of it may take; what there was no time for is named. By default about 30 for the job's own plan and four times what it took for the rest.",
             show_default=False,
         ),
     ] = None,
@@ -83,8 +83,8 @@ def check(
     for remark in list_remarks(result.methods):
         say("", remark)
     say(*format_explanation(result, parsed_job.source))
-    if result.withholding.trials:
-        say(*format_withholding(result.withholding))
+    if withholding_lines := format_withholding(result.withholding):
+        say(*withholding_lines)
     for advice in result.advice:
         say("", *_format_advice(advice, show_values))
     for warning in result.warnings:

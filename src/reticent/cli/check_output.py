@@ -221,6 +221,11 @@ def _format_best_predictor(advice: Mapping[str, Any]) -> list[str]:
 
 def format_withholding(costs: Any) -> list[str]:
     """Format what missing values and people with many rows cost, and the best remedies to be pasted."""
+    if not costs.trials:
+        if not costs.skipped:
+            return []
+        sentence = "What withholding rows would do to the loss was not tried, for want of time"
+        return ["", f"{sentence}; --budget SECONDS gives more."]
     base = "There is no plan as it is" if costs.base is None else f"The loss is {costs.base:.4f} as it is"
     lines = ["", f"{base}; with rows withheld, each counted as lost:"]
     lines += [f"  {_format_loss(trial, costs.base)}  {trial}" for trial in costs.trials]

@@ -23,7 +23,7 @@ from reticent.job.reading_guesses import describe_spellings, guess_amounts, gues
 
 KNOWN_NULL_VALUES = (
     "?", "NA", "N/A", "na", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None", "none", "-", ".",
-    "unknown", "Unknown", "UNKNOWN", "missing", "Missing", "not known",
+    "unknown", "Unknown", "UNKNOWN", "missing", "Missing", "not known", "unk", "Unk", "UNK",
 )  # fmt: skip
 """What files use for "missing"."""
 DATE_FORMATS = (

@@ -32,7 +32,7 @@ MAX_GUESSED_FORMATS = 6  # of one column
 MAX_GUESSED_SPELLINGS = 60  # texts of a map that is proposed
 MAX_CATEGORIES = 500  # distinct values of a column whose spellings are compared
 SAMPLE_VALUES = 2_000  # distinct values by which formats are chosen
-MIN_FITTING_SHARE = 0.9  # of the rows must be read by the formats that are proposed
+MIN_FITTING_SHARE = 0.9  # of the rows must be read by the formats, or be words of the family, that are proposed
 ISO_FORMATS = ("%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S")
 WELL_KNOWN_SPELLINGS: tuple[tuple[frozenset[str], ...], ...] = (
     (frozenset(("m", "male", "man")), frozenset(("f", "female", "woman", "w"))),
@@ -169,7 +169,10 @@ def guess_spellings(values: pl.Series, rows: pl.Series) -> dict[str, str]:
     if not 2 <= len(values) <= MAX_CATEGORIES:
         return {}
     counts = dict(zip(values.to_list(), rows.to_list(), strict=True))
-    family = _find_family({fold_spelling(text) for text in counts})
+    folded_rows: Counter[str] = Counter()
+    for text, count in counts.items():
+        folded_rows[fold_spelling(text)] += count
+    family = _find_family(folded_rows)
     groups: dict[str, list[str]] = {}
     for text in counts:
         groups.setdefault(family.get(fold_spelling(text), fold_spelling(text)), []).append(text)
@@ -218,10 +221,20 @@ def _reads_all(texts: pl.Series, format: str) -> bool:
     return readings[format].null_count() == 0
 
 
-def _find_family(folded: set[str]) -> dict[str, str]:
-    """Return for each word of a well-known family the name of its group, if the column has no other words."""
+def _find_family(rows: Mapping[str, int]) -> dict[str, str]:
+    """Return for each word of a well-known family the name of its group, if the column has hardly any other words.
+
+    `rows` are the rows of each folded word. Where other words stand beside the family, one of its whole words must occur
+    and its rows must be nearly all: the letters alone may be sizes, or codes.
+    """
+    total = sum(rows.values())
     for groups in WELL_KNOWN_SPELLINGS:
         words = frozenset().union(*groups)
-        if folded & words and folded <= words | OTHER_WORDS:
+        of_family = rows.keys() & words
+        if not of_family:
+            continue
+        is_mostly_family = sum(rows[word] for word in of_family) >= MIN_FITTING_SHARE * total
+        has_whole_word = any(len(word) > 1 for word in of_family)
+        if rows.keys() <= words | OTHER_WORDS or (has_whole_word and is_mostly_family):
             return {word: min(group) for group in groups for word in group}
     return {}
