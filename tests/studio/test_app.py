@@ -38,7 +38,7 @@ def test_undo_and_redo_walk_through_the_history_of_the_job(steward):
     assert steward.desk.job_file.text == before
     page = steward.press("job", "redo", screen="promise")
     assert steward.desk.job_file.text == after
-    assert "<mark>" in page, "the changed line is marked"
+    assert "<mark" in page, "the changed line is marked"
 
 
 def test_a_text_with_a_syntax_error_is_shown_in_place_and_nothing_is_lost(steward):
