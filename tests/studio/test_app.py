@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
+import errno
+import shutil
+
 import pytest
 
+from reticent.studio.failures import explain_error
 from reticent.studio.screens import NAMES, load_screens
 from tests.studio.client import read_text
 
@@ -33,7 +38,7 @@ def test_undo_and_redo_walk_through_the_history_of_the_job(steward):
     assert steward.desk.job_file.text == before
     page = steward.press("job", "redo", screen="promise")
     assert steward.desk.job_file.text == after
-    assert "<mark>" in page, "the changed line is marked"
+    assert "<mark" in page, "the changed line is marked"
 
 
 def test_a_text_with_a_syntax_error_is_shown_in_place_and_nothing_is_lost(steward):
@@ -64,3 +69,65 @@ def test_the_icon_that_browsers_ask_for_is_there(steward):
     for address in ("/static/icon.svg", "/favicon.ico"):
         response = steward.client.get(address)
         assert response.status_code == 200 and response.headers["content-type"].startswith("image/svg+xml")
+
+
+UNREADABLE = {
+    "no job file but a folder": lambda folder: ((folder / "job.toml").unlink(), (folder / "job.toml").mkdir()),
+    "a job file that is not UTF-8": lambda folder: (folder / "job.toml").write_bytes(b"\xff[source]\n"),
+    "a folder that is gone": shutil.rmtree,
+}
+
+
+@pytest.mark.parametrize("state", UNREADABLE)
+def test_what_cannot_be_read_or_written_is_said_in_place_and_the_typed_text_is_shown_again(state, steward):
+    UNREADABLE[state](steward.desk.project.folder)
+    steward.client.get(f"{steward.keys.prefix}/")  # the first screen says why, too
+    for name in NAMES:
+        answer = steward.client.get(f"{steward.keys.prefix}/{name}")
+        assert answer.status_code == 200 or (answer.status_code == 422 and 'role="alert"' in answer.text), name
+    for action in ("undo", "text"):
+        page = steward.press("job", action, screen="publish", text="# what I <typed>", status=422)
+        assert 'id="refusal"' in page and "Try " in page
+    assert "# what I &lt;typed&gt;</textarea>" in page
+
+
+def test_a_text_that_cannot_be_written_stands_in_the_screen_with_the_reason(steward, monkeypatch):
+    def refuse(*_):
+        raise PermissionError(13, "Permission denied")
+
+    before = steward.desk.job_file.text
+    monkeypatch.setattr("reticent.studio.job_file.os.replace", refuse)
+    page = steward.press("job", "text", screen="promise", text="# typed", status=422)
+    assert "cannot be written: Permission denied" in page and "# typed</textarea>" in page
+    assert steward.desk.job_file.text == before
+    assert [path.name for path in steward.desk.project.folder.iterdir() if path.name.endswith(".part")] == []
+
+
+@pytest.mark.parametrize("place", ["show", "action", "view"])
+def test_what_nobody_foresaw_is_said_without_its_message_and_the_studio_goes_on(place, steward, caplog, capsys):
+    def stumble(*_, **__):
+        raise KeyError("Mrs. Miller")
+
+    studio = next(route.endpoint.__self__ for route in steward.app.routes if route.path == "/open")
+    screen = studio.by_name["publish"]
+    broken = dataclasses.replace(
+        screen, show=stumble if place == "show" else screen.show, actions={"save": stumble}, views={"page": stumble}
+    )
+    studio.by_name["publish"] = broken
+    studio.screens[studio.screens.index(screen)] = broken
+    if place == "action":
+        page = steward.press("publish", "save", status=500)
+    else:
+        address = {"show": "publish", "view": "publish/view/page"}[place]
+        answer = steward.client.get(f"{steward.keys.prefix}/{address}")
+        assert answer.status_code == 500
+        page = answer.text
+    assert "KeyError" in page and "Try Undo" in page
+    assert "Miller" not in page + caplog.text + "".join(capsys.readouterr())
+    assert "What is each column" in steward.look("columns")
+
+
+def test_an_error_of_the_system_or_of_memory_is_explained_with_what_to_try():
+    full = explain_error(OSError(errno.ENOSPC, "No space left on device", "/data/of/somebody"))
+    assert "no space left" in full.what and full.attempt and "somebody" not in str(full)
+    assert "memory" in explain_error(MemoryError()).what

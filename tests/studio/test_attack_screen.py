@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import shlex
 import time
 from pathlib import Path
@@ -257,3 +258,14 @@ def test_the_screen_skips_and_stops(attacker):
     wait_for(lambda: queue.current is not None and queue.current[0] == "similarity")
     attacker.press("attack", "stop")
     settle(attacker)
+
+
+def test_attacks_that_cannot_be_started_say_why_on_the_screen(attacker, monkeypatch):
+    def refuse(*_, **__):
+        raise OSError(errno.EAGAIN, "Resource temporarily unavailable")
+
+    monkeypatch.setattr("reticent.studio.runs.subprocess.Popen", refuse)
+    attacker.press("attack", "all")
+    settle(attacker)
+    page = read_text(attacker.look("attack"))
+    assert "could not be started" in page and "Try again" in page

@@ -285,3 +285,34 @@ def test_a_release_that_was_received_is_audited_reported_and_asked(browser, tmp_
         assert not (report := examine_with_axe(visit.page)), report
         visit.close()
     assert sorted(folder.rglob("*")) == before
+
+
+@whole
+def test_what_is_refused_or_not_answered_is_said_below_the_form_and_what_was_typed_stays(browser, demo_folder, tmp_path):
+    with serve_studio(demo_folder) as studio:
+        visit = Visit(browser, studio)
+        visit.enter()
+        visit.look("publish")
+        visit.page.fill("#about-title", "Typed and not saved")
+        visit.page.fill("#keeps-at-least", "a lot")
+        visit.click("#save")
+        visit.page.wait_for_selector("#refusal")
+        assert visit.page.input_value("#about-title") == "Typed and not saved"
+        assert visit.page.locator("form:has(#about-title) + #refusal").count() == 1
+        assert visit.page.locator("#refusal").is_visible()
+        visit.take_picture("refusal")
+        demo_folder.rename(tmp_path / "elsewhere")
+        visit.click("summary:has-text('Edit the text')")
+        visit.page.fill("#job-text", "[source]\n# typed while the folder was away")
+        visit.click("text=Save this text")
+        visit.page.wait_for_selector("form:has(#job-text) + #refusal")
+        assert "while the folder was away" in visit.page.input_value("#job-text")
+        (tmp_path / "elsewhere").rename(demo_folder)
+        visit.click("text=Save this text")
+        visit.page.wait_for_selector("pre.job mark >> text=away")
+        visit.messages.clear()  # the browser's own words about answers of 422
+    visit.page.fill("#about-title", "Typed when nobody listens")
+    visit.click("#save")
+    visit.page.wait_for_selector("#refusal >> text=does not answer")
+    assert visit.page.input_value("#about-title") == "Typed when nobody listens"
+    visit.close()

@@ -6,6 +6,8 @@ import time
 
 import pytest
 
+from reticent.errors import DiskError
+from reticent.studio.attack_queue import AttackQueue, QueuedAttack
 from reticent.studio.runs import RunLimits, Runs
 
 SLEEPER = ("-c", "import sys, time; print('{}', flush=True); time.sleep(60)")
@@ -93,3 +95,23 @@ def test_results_are_bounded_in_number_and_size(tmp_path):
     for number in range(1, 6):
         wait(runs.start([], str(number), program=script("pass")))
     assert runs.get(first.id) is None
+
+
+def test_a_child_that_cannot_be_started_is_refused_with_the_reason(tmp_path):
+    folder = tmp_path / "gone"
+    runs = Runs(folder)
+    with pytest.raises(DiskError, match="could not be started: No such file"):
+        runs.start(["audit"], "key")
+    with pytest.raises(DiskError, match="NUL"):
+        Runs(tmp_path).start(["audit", "a\x00b"], "key")
+    assert runs.find("key") is None
+
+
+def test_attacks_that_cannot_be_started_are_forgotten_and_the_reason_is_kept(tmp_path):
+    queue = AttackQueue(Runs(tmp_path / "gone"))
+    queue.add([QueuedAttack(name, ("audit",), name) for name in ("one", "two")])
+    until = time.monotonic() + 60
+    while queue.is_active and time.monotonic() < until:
+        time.sleep(0.02)
+    assert not queue.is_active and queue.waiting == [] and queue.current is None
+    assert queue.failure is not None and "could not be started" in queue.failure.what

@@ -24,9 +24,9 @@ from starlette.responses import (
 )
 from starlette.routing import Route
 
-from reticent.errors import ReticentError
 from reticent.studio import pages
 from reticent.studio.desk import Desk
+from reticent.studio.failures import choose_status, explain_error
 from reticent.studio.guard import COOKIE, FRAME_POLICY, Guard, Keys
 from reticent.studio.runs import Run
 from reticent.studio.screens import Screen, load_screens
@@ -113,9 +113,13 @@ class Studio:
         return PlainTextResponse(self.keys.make_link())
 
     async def show_first(self, request: Request) -> Response:
-        """Send to the first screen that is not done."""
+        """Send to the first screen that is not done; one that cannot tell says why itself."""
         for screen in self.screens:
-            if not await run_in_threadpool(screen.is_done, self.desk):
+            try:
+                is_done = await run_in_threadpool(screen.is_done, self.desk)
+            except Exception:
+                is_done = False
+            if not is_done:
                 return RedirectResponse(f"{self.keys.prefix}/{screen.name}", 303)
         return RedirectResponse(f"{self.keys.prefix}/{self.screens[-1].name}", 303)
 
@@ -130,8 +134,9 @@ class Studio:
             raise HTTPException(404)
         try:
             response = await run_in_threadpool(view, self.desk, request.query_params)
-        except ReticentError as error:
-            return PlainTextResponse(str(error), 422)
+        except Exception as error:
+            failure = explain_error(error)
+            return PlainTextResponse(str(failure), choose_status(failure))
         if response.media_type == "text/html":
             response.headers["Content-Security-Policy"] = FRAME_POLICY
         return response
@@ -145,26 +150,29 @@ class Studio:
         form = await self._read_own_form(request)
         try:
             target = await run_in_threadpool(action, self.desk, form)
-        except ReticentError as error:
-            return await self._render(screen, error, 422)
+        except Exception as error:
+            return await self._render(screen, error)
         finally:
             await form.close()
         return RedirectResponse(f"{self.keys.prefix}/{target or screen.name}", 303)
 
     async def change_history(self, request: Request) -> Response:
-        """Undo or redo the last edit of the job, or take a text that was edited in place."""
+        """Undo or redo the last edit of the job, or take a text that was edited in place, which a refusal does not lose."""
         form = await self._read_own_form(request)
-        action = request.path_params["action"]
         screen = self.by_name.get(str(form.get("screen", "")), self.screens[0])
-        if action == "undo":
-            self.desk.job_file.undo()
-        elif action == "redo":
-            self.desk.job_file.redo()
-        elif action == "text":
-            text = str(form.get("text", "")).replace("\r\n", "\n")
-            self.desk.job_file.write(text)
-        else:
+        text = str(form.get("text", "")).replace("\r\n", "\n")
+        changes: dict[str, Callable[[], None]] = {
+            "undo": self.desk.job_file.undo,
+            "redo": self.desk.job_file.redo,
+            "text": lambda: self.desk.job_file.write(text),
+        }
+        action = request.path_params["action"]
+        if action not in changes:
             raise HTTPException(404)
+        try:
+            await run_in_threadpool(changes[action])
+        except Exception as error:
+            return await self._render(screen, error, typed_text=text if action == "text" else None)
         return RedirectResponse(f"{self.keys.prefix}/{screen.name}", 303)
 
     async def show_docs(self, request: Request) -> Response:
@@ -204,15 +212,31 @@ class Studio:
             await asyncio.sleep(SECONDS_BETWEEN_EVENTS)
             silent += SECONDS_BETWEEN_EVENTS
 
-    async def _render(self, screen: Screen, error: ReticentError | None = None, code: int = 200) -> Response:
+    async def _render(self, screen: Screen, error: Exception | None = None, typed_text: str | None = None) -> Response:
+        """Render a screen with what was refused; where it cannot be shown itself, a page that says why."""
+        refusal = None if error is None else explain_error(error)
         try:
             page = await run_in_threadpool(
-                pages.render_screen, self.desk, self.screens, screen, self.keys.prefix, self.keys.form, error
+                pages.render_screen,
+                self.desk,
+                self.screens,
+                screen,
+                self.keys.prefix,
+                self.keys.form,
+                refusal,
+                typed_text,
             )
-        except ReticentError as failure:
-            page = pages.render_page("failure.html", error=failure, prefix=self.keys.prefix, screen=screen)
-            code = 422
-        return HTMLResponse(page, code)
+        except Exception as failure:
+            refusal = refusal or explain_error(failure)
+            page = pages.render_page(
+                "failure.html",
+                error=refusal,
+                prefix=self.keys.prefix,
+                screen=screen,
+                screens=self.screens,
+                typed_text=typed_text,
+            )
+        return HTMLResponse(page, 200 if refusal is None else choose_status(refusal))
 
     def _find_screen(self, request: Request) -> Screen:
         screen = self.by_name.get(request.path_params["screen"])

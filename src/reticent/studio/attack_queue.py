@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from threading import Lock, Thread
 
+from reticent.errors import ReticentError
+from reticent.studio.failures import explain_error
 from reticent.studio.runs import Run, Runs
 
 SECONDS_BETWEEN_LOOKS = 0.05
@@ -32,6 +34,7 @@ class AttackQueue:
         self._skipped: str | None = None  # the id of the run that was skipped
         self._lock = Lock()
         self.is_active = False
+        self.failure: ReticentError | None = None  # why the last attack could not be started
 
     @property
     def current(self) -> tuple[str, Run] | None:
@@ -54,6 +57,7 @@ class AttackQueue:
             if self.is_active or not self._waiting:
                 return
             self.is_active = True
+            self.failure = None
         Thread(target=self._run_all, daemon=True).start()
 
     def skip(self) -> None:
@@ -74,6 +78,10 @@ class AttackQueue:
         try:
             while self._run_next():
                 pass
+        except Exception as error:
+            self.failure = explain_error(error)
+            with self._lock:
+                self._waiting.clear()
         finally:
             self.is_active = False
 

@@ -10,7 +10,7 @@ import hashlib
 import os
 import tomllib
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from decimal import Decimal
 from difflib import SequenceMatcher
 from pathlib import Path
@@ -147,7 +147,9 @@ class JobFile:
             text = ""
         except (OSError, UnicodeDecodeError) as error:
             why = getattr(error, "strerror", None) or "it is not UTF-8"
-            raise DiskError(f"The job file {self.path.name} cannot be read: {why}.") from None
+            raise DiskError(
+                f"The job file {self.path.name} cannot be read: {why}.", attempt="another file for it (`--job`), or again once it is a text in UTF-8."
+            ) from None
         if self._place < 0 or text != self._history[self._place]:
             del self._history[self._place + 1 :]
             self._remember(text)
@@ -164,8 +166,12 @@ class JobFile:
             part.write_text(text, encoding="utf-8")
             os.replace(part, self.path)
         except OSError as error:
-            part.unlink(missing_ok=True)
-            raise DiskError(f"The job file {self.path.name} cannot be written: {error.strerror}.") from None
+            with suppress(OSError):
+                part.unlink(missing_ok=True)
+            raise DiskError(
+                f"The job file {self.path.name} cannot be written: {error.strerror}.",
+                attempt="again, once its folder is there and yours to write.",
+            ) from None
 
 
 def set_in_document(document: tomlkit.TOMLDocument, keys: Sequence[Key], value: Any) -> None:

@@ -57,8 +57,9 @@ def render_screen(
     prefix: str,
     token: str,
     error: Any = None,
+    typed_text: str | None = None,
 ) -> str:
-    """Render one screen in its frame; an error is shown in place."""
+    """Render one screen in its frame; an error is shown in place, beside the text of the job that was typed and refused."""
     position = screens.index(screen)
     obstacle = screen.find_obstacle(desk)
     return (
@@ -76,6 +77,7 @@ def render_screen(
             following=screens[position + 1] if position + 1 < len(screens) else None,
             obstacle=obstacle,
             error=error,
+            typed_text=typed_text,
             job_error=desk.find_job_error(),
             job_lines=list_job_lines(desk),
             commands=screen.write_commands(desk),

@@ -12,7 +12,7 @@ import stat
 from collections.abc import Sequence
 from pathlib import Path
 
-from reticent.errors import RequestError
+from reticent.errors import DiskError, RequestError
 
 MAX_NAME_LETTERS = 120
 TABLE_SUFFIXES = (
@@ -64,7 +64,13 @@ class Project:
 
     def list_tables(self) -> list[Path]:
         """List the files of the folder that may hold a table, and the folders of Parquet files, by name."""
-        entries = [entry for entry in self.folder.iterdir() if not entry.name.startswith(".")]
+        try:
+            entries = [entry for entry in self.folder.iterdir() if not entry.name.startswith(".")]
+        except OSError as error:
+            raise DiskError(
+                f"The project's folder cannot be read: {os.strerror(error.errno or 0).lower()}.",
+                attempt="again, once it is there and yours to read.",
+            ) from None
         tables = [entry for entry in entries if _may_hold_table(entry) and self._is_own(entry)]
         return sorted(tables, key=lambda entry: entry.name.casefold())
 

@@ -21,6 +21,8 @@ from tempfile import TemporaryFile
 from threading import Lock, Thread
 from typing import Any
 
+from reticent.errors import DiskError
+
 MAX_LOG_LINES = 400
 FAILURE_WORDS = {1: "refused", 2: "unreachable", 3: "broken", 5: "published before", 130: "cancelled"}
 
@@ -136,21 +138,33 @@ class Runs:
         self._lock = Lock()
 
     def start(self, words: Sequence[str], key: str, *, program: Sequence[str] = ("-m", "reticent")) -> Run:
-        """Start a child, or return the one of the same key that is running; a result is never computed twice at once."""
+        """Start a child, or return the one of the same key that is running; a result is never computed twice at once.
+
+        Raises:
+            DiskError: the project's folder is gone, or the system starts no more processes.
+        """
         with self._lock:
             running = self._find(key)
             if running is not None and running.is_running:
                 return running
             result = TemporaryFile()  # noqa: SIM115 - closed by the thread that follows the child
-            process = subprocess.Popen(
-                [sys.executable, *program, *words, "--json", "--log-json"],
-                cwd=self.folder,
-                env=self.environment,
-                stdin=subprocess.DEVNULL,
-                stdout=result,
-                stderr=subprocess.PIPE,
-                start_new_session=True,
-            )
+            try:
+                process = subprocess.Popen(
+                    [sys.executable, *program, *words, "--json", "--log-json"],
+                    cwd=self.folder,
+                    env=self.environment,
+                    stdin=subprocess.DEVNULL,
+                    stdout=result,
+                    stderr=subprocess.PIPE,
+                    start_new_session=True,
+                )
+            except (OSError, ValueError) as error:  # no folder, no room; a word with a NUL
+                result.close()
+                raise DiskError(
+                    f"The command could not be started: {getattr(error, 'strerror', None) or 'a word of it has a NUL'}.",
+                    why="It runs in the project's folder.",
+                    attempt="again, once the folder is there, and the machine has room.",
+                ) from None
             run = Run(tuple(words), key, process, self.limits)
             self._runs[run.id] = run
             self._forget_oldest()

@@ -144,6 +144,7 @@ def show(desk: Desk) -> dict[str, Any]:
         "waiting": [line for line in lines if line.state == "waiting"],
         "current": queue.current,
         "is_active": queue.is_active,
+        "failure": queue.failure,
         "several": manifest.rows_per_person > 1,
         "audit_run": desk.runs.find(audit_key),
         "findings": _list_findings(desk.runs.find_result(audit_key), tried),

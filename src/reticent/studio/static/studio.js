@@ -1,16 +1,54 @@
-// What htmx does not do: copy lines, send a form when a control of it changes.
+// What htmx does not do: copy lines, send a form when a control of it changes, say a refusal where it happened.
 "use strict";
 
 document.addEventListener("click", (event) => {
   const button = event.target.closest("[data-copy]");
   if (!button) return;
-  navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
-  button.textContent = "Copied";
+  const lines = document.getElementById(button.dataset.copy);
+  navigator.clipboard.writeText(lines.textContent).then(
+    () => { button.textContent = "Copied"; },
+    () => { getSelection().selectAllChildren(lines); button.textContent = "Press Ctrl-C"; },
+  );
 });
 
 document.addEventListener("change", (event) => {
   const control = event.target.closest("[data-send]");
   if (control) control.form.requestSubmit();
+});
+
+// What was refused, or not answered, is said below the form that was sent; the page stays, with all that was typed.
+function sayBelow(control, alert) {
+  document.getElementById("refusal")?.remove();
+  const form = control.closest("form");
+  if (form) form.after(alert);
+  else document.getElementById("main").prepend(alert);
+  alert.scrollIntoView({ block: "nearest" });
+}
+function makeAlert(words, advice) {
+  const alert = document.createElement("div");
+  alert.className = "warning";
+  alert.id = "refusal";
+  alert.setAttribute("role", "alert");
+  for (const text of [words, advice]) alert.appendChild(document.createElement("p")).textContent = text;
+  return alert;
+}
+document.addEventListener("htmx:beforeSwap", (event) => {
+  const { xhr, requestConfig } = event.detail;
+  if (requestConfig.verb !== "post" || ![422, 500].includes(xhr.status)) return;
+  const alert = new DOMParser().parseFromString(xhr.responseText, "text/html").getElementById("refusal");
+  if (!alert) return;
+  event.detail.shouldSwap = false;
+  sayBelow(requestConfig.elt, alert);
+});
+document.addEventListener("htmx:responseError", (event) => {
+  if ([422, 500].includes(event.detail.xhr.status)) return;
+  sayBelow(event.detail.elt, makeAlert(event.detail.xhr.responseText.slice(0, 500), "Reload this page, and try again."));
+});
+document.addEventListener("htmx:sendError", (event) => {
+  sayBelow(event.detail.elt, makeAlert(
+    "The studio does not answer: it may have ended.",
+    "What you typed is still here. Run reticent studio again in the same folder, and open its new link.",
+  ));
 });
 
 document.addEventListener("input", (event) => {
