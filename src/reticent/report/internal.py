@@ -424,8 +424,10 @@ def _make_alone_figure(release: Release, cells: Cells | str) -> Block | None:
         ]
         rows.append((label, *people))
     alone_before, alone_after = rows[0][1:]
-    left_alone = f"{alone_after:,} are" if alone_after else "nobody is"
-    title = f"{alone_before:,} of {cells.rows:,} people were alone; now {left_alone}"
+    was = "was" if alone_before == 1 else "were"
+    title = f"{alone_before:,} of {cells.rows:,} people {was} alone; now {_count_alone(alone_after)}"
+    if not alone_before:
+        title = f"Nobody was alone; now {_count_alone(alone_after) if alone_after else 'nobody is, either'}"
     head = ("shares the description", "people", "before", "after")
     return make_figure(
         title,
@@ -434,6 +436,12 @@ def _make_alone_figure(release: Release, cells: Cells | str) -> Block | None:
         make_table("People who share a description", (head[0], "before", "after"), rows),
         "The risk to be found is one over the number of people with the same description. People are counted, not groups.",
     )
+
+
+def _count_alone(people: int) -> str:
+    if not people:
+        return "nobody is"
+    return "1 is" if people == 1 else f"{people:,} are"
 
 
 def _name_release(release: Release) -> str:
