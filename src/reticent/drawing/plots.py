@@ -15,6 +15,7 @@ from reticent.drawing.svg import (
     AXIS_ROOM,
     LinearScale,
     Plot,
+    choose_anchor,
     choose_log_ticks,
     choose_ticks,
     format_number,
@@ -82,7 +83,11 @@ def draw_group_sizes(sizes: Sequence[int], promised: int | None, unit: str) -> s
             plot.add_box(left, base - height, column_width * 0.86, height, "release")
     if promised is not None:
         plot.add_label(scale(promised), 12, f"promised: {promised:,} or more", "strong halo")
-    plot.add_label(scale(middle), 32, f"half of the groups: {middle:,} or more", "halo")
+    label = f"half of the groups: {middle:,} or more"
+    if choose_anchor(scale(middle), label) == "middle":
+        plot.add_text(scale(middle), 32, label, "halo", "middle")
+    else:
+        plot.add_label(scale(middle), 32, label, "halo")
     if not as_dots:
         plot.add_text(100, base - area - 4, f"tallest bar: {tallest:,} groups", "tick halo", "end")
     return plot.render(

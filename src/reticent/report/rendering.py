@@ -191,12 +191,21 @@ def _render_key_figure(entry: Mapping[str, str]) -> str:
 
 
 def _render_html_section(section: Mapping[str, Any]) -> str:
-    parts = "\n".join(_render_html_block(part) for part in section["parts"])
+    is_pictured = any("figure" in part or "chart" in part for part in section["parts"])
+    parts = "\n".join(
+        _render_folded_table(part["table"]) if is_pictured and set(part) == {"table"} else _render_html_block(part)
+        for part in section["parts"]
+    )
     return f'<section id="{section["id"]}" aria-labelledby="{section["id"]}-title">\n<h2 id="{section["id"]}-title">{escape_html(section["title"])}</h2>\n{parts}\n</section>'
 
 
 def _render_folded_section(section: Mapping[str, Any]) -> str:
     return f"<details><summary>{escape_html(section['title'])}</summary>\n{_render_html_section(section)}\n</details>"
+
+
+def _render_folded_table(table: Mapping[str, Any]) -> str:
+    """Render a table that stands beside pictures, folded below its caption."""
+    return f'<details class="numbers"><summary>{escape_html(table["caption"])}</summary>{_render_html_table(table)}</details>'
 
 
 def _escape_markdown(text: str) -> str:
