@@ -18,6 +18,9 @@ SHARES = st.lists(st.floats(0, 1, allow_nan=False), min_size=1, max_size=12)
 
 
 @given(SIZES, st.one_of(st.none(), st.integers(1, 100)))
+@example([1], 3)
+@example([10**6], 10**6)
+@example([1, 12_345, 12_345], None)
 def test_group_sizes_of_any_table_are_drawn_within_their_width(sizes, promised):
     svg = plots.draw_group_sizes(sizes, promised, "people in the group")
     require_sound(svg)
@@ -63,6 +66,25 @@ def test_names_are_text_and_never_markup():
     for svg in drawings:
         require_sound(svg)
         assert "<script" not in svg
+
+
+LONG_NAMES = ("the_number_of_complete_years_since_the_birth_of_this_person", "W" * 60, "年齢" * 20, HOSTILE)
+
+
+@pytest.mark.parametrize("name", LONG_NAMES)
+@pytest.mark.parametrize("values", [1, 2, 3, 7, 10])
+def test_a_name_of_any_length_is_cut_to_its_room(name, values):
+    shares = [1 / values] * values
+    require_sound(plots.draw_comparison([name] * values, shares, shares, name))
+    require_sound(plots.draw_ranges([(-50_000_000, 43_000_000, 5)], name))
+    require_sound(plots.draw_group_sizes([5, 6], 5, name))
+
+
+@pytest.mark.parametrize("top", [1.0, 12.5, 10**9, 10**13])
+def test_ticks_of_great_numbers_do_not_meet(top):
+    require_sound(plots.draw_ranges([(-top, top, 5), (0, top / 3, 7)], "income", 1.0))
+    require_sound(plots.draw_answer_axis(LinearScale(-top, top, left=1.5, right=98.5)))
+    require_sound(plots.draw_answer_axis(LinearScale(0, top, left=1.5, right=98.5)))
 
 
 @given(st.floats(-1e9, 1e9), st.floats(1e-6, 1e9))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import reticent as rt
@@ -34,9 +35,27 @@ def pages(kinds, canaries, tmp_path_factory) -> dict[str, Path]:
     made = {kind: rt.report(place).html() for kind, place in chosen.items()}
     made["hostile"] = rt.report(canaries[0]).html()
     made["internal"] = rt.report(kinds["generalized"], source=contract.people()).html()
+    frame, long_names = make_long_names()
+    rt.publish(long_names, frame=frame, to=folder / "long-names")
+    made["long-names"] = rt.report(folder / "long-names").html()
+    made["long-names-internal"] = rt.report(folder / "long-names", source=frame, budget=1).html()
     for name, text in made.items():
         (folder / f"{name}.html").write_text(text, encoding="utf-8")
     return {name: folder / f"{name}.html" for name in made}
+
+
+def make_long_names() -> tuple[pl.DataFrame, rt.Job]:
+    """People whose columns have long and wide names, with great numbers and long values."""
+    number, place, illness = "the_number_of_euros_that_were_earned_in_this_household", "W" * 20, "年齢" * 8
+    frame = pl.DataFrame(
+        {
+            number: [1_000_000 * (row * row % 97) - 50_000_000 for row in range(80)],
+            place: [["Ulm", "Bonn", "Kiel"][row % 3] for row in range(80)],
+            illness: [f"a long name of an illness, of which this is number {row % 11}" for row in range(80)],
+        }
+    )
+    columns = {number: rt.quasi(), place: rt.quasi(), illness: rt.sensitive()}
+    return frame, rt.Job(columns=columns, promises=[rt.KAnonymity(5)])
 
 
 def test_a_page_asks_for_nothing_says_nothing_and_fits_every_width(browser, pages):

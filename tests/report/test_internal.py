@@ -87,6 +87,17 @@ def test_an_attack_says_whether_the_promise_speaks_of_it(kinds):
     assert told == {"corruption": "rho-guarantee"}
 
 
+def test_an_attack_is_drawn_beside_its_control(kinds):
+    report = rt.report(kinds["generalized"], source=contract.people())
+    figures = [part["figure"]["plot"] for part in section(report, "attacks")["parts"] if "figure" in part]
+    drawn = {row["attack"]: row for figure in figures for row in figure["rows"]}
+    assert drawn["naive-bayes"]["control"] is not None
+    assert drawn["naive-bayes"]["low"] <= drawn["naive-bayes"]["success"] <= drawn["naive-bayes"]["high"]
+    page = report.html()
+    assert "Hollow: its control" in page and "<span>control " in page
+    assert page.count('class="reference-line"') >= 1, "guessing is a line of its own"
+
+
 def test_no_raw_row_and_no_identifier_is_in_it(canaries):
     folder, frame = canaries
     assert IDENTIFIER not in rt.report(folder, source=frame).html()

@@ -10,13 +10,23 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from reticent.drawing.plots import format_share
-from reticent.drawing.svg import AXIS_ROOM, Anchor, LinearScale, Plot, choose_ticks, format_number, format_percent
+from reticent.drawing.svg import (
+    AXIS_ROOM,
+    Anchor,
+    LinearScale,
+    Plot,
+    choose_anchor,
+    choose_ticks,
+    format_number,
+    format_percent,
+    measure_text,
+    shorten_text,
+)
 
 FRONTIER_HEIGHT = 300
 FRONTIER_TOP = 34.0  # room above the highest mark for its label
 DISTRIBUTION_HEIGHT = 150
 MAX_METHODS = 5  # that are told apart by colour and marker
-LETTER_PERCENT = 2.0  # of the width of the narrowest screen
 LABEL_HEIGHT = 16.0
 MARKERS = (
     '<circle r="5.5" class="method-1"/>',
@@ -27,6 +37,7 @@ MARKERS = (
 )
 YARDSTICK_MARKER = '<path d="M-5 -5 L5 5 M5 -5 L-5 5" class="yardstick"/>'
 MAX_TICK_NAMES = 7
+MAX_NAME_PERCENT = 27.0  # of the narrowest screen, for the name of a step
 GRADES = (0.05, 0.25, 0.5, 0.75)  # shares of the fullest field from which a field is drawn stronger
 
 
@@ -64,7 +75,7 @@ class _LabelPlaces:
 
     def choose(self, x: float, y: float, text: str) -> tuple[float, Anchor, float]:
         """Choose height, anchor and shift of a label beside a mark; what is chosen is taken."""
-        width = len(text) * LETTER_PERCENT
+        width = measure_text(text)
         places: list[tuple[float, Anchor, float, float]] = [
             (y + 4, "start", 10, x + 2.5),
             (y + 4, "end", -10, x - 2.5 - width),
@@ -181,14 +192,15 @@ def draw_before_after(names: Sequence[str], before: Sequence[float], after: Sequ
         plot.add_disc(*points[0], 5, "release")
     plot.add_line(0, base, 100, base, "axis")
     every = max(1, -(-len(names) // MAX_TICK_NAMES))
-    for number in range(0, len(names), every):
-        anchor: Anchor = "start" if number == 0 else "middle"
-        if number * step > 92:
-            anchor = "end"
-        classes = "tick" if (number // every) % 2 == 0 else "tick roomy"
+    shown = range(0, len(names), every)
+    for number in shown:
         plot.add_line(number * step, base, number * step, base + 4, "axis")
-        plot.add_text(number * step, base + 17, _shorten(names[number]), classes, anchor)
-    plot.add_text(100, base + 36, axis_name, "tick", "end")
+    plot.add_tick_texts(
+        [number * step for number in shown],
+        [shorten_text(names[number], MAX_NAME_PERCENT) for number in shown],
+        base + 17,
+    )
+    plot.add_axis_name(axis_name, base)
     return plot.render(f"People by {axis_name} in the source and in the release, in {len(names)} steps.")
 
 
@@ -208,14 +220,14 @@ def draw_field(
     step = (100 - left) / len(column_names)
     plot = Plot(len(row_names) * height + 40)
     for row, (name, line) in enumerate(zip(row_names, counts, strict=True)):
-        plot.add_text(0, row * height + 15, _shorten(name), "tick")
+        plot.add_text(0, row * height + 15, shorten_text(name, MAX_NAME_PERCENT), "tick")
         for column, people in enumerate(line):
             grade = sum(people > share * top for share in GRADES)
             plot.add_box(left + column * step, row * height + 1, step * 0.96, height - 2, f"exact-{grade}")
     base = len(row_names) * height
-    plot.add_text(left, base + 16, _shorten(column_names[0]), "tick")
+    plot.add_text(left, base + 16, shorten_text(column_names[0], MAX_NAME_PERCENT), "tick")
     if len(column_names) > 1:
-        plot.add_text(100, base + 16, _shorten(column_names[-1]), "tick", "end")
+        plot.add_text(100, base + 16, shorten_text(column_names[-1], MAX_NAME_PERCENT), "tick", "end")
     return plot.render(description)
 
 
@@ -227,20 +239,23 @@ def draw_beliefs(alone: float, together: float, name: str) -> str:
     plot.add_line(scale(alone), 44, scale(together), 44, "axis")
     plot.add_disc(scale(alone), 44, 6, "release")
     plot.add_disc(scale(together), 44, 6, "attention")
-    _add_belief_label(plot, scale(alone), 10, f"alone: {format_share(alone)}", "strong halo")
-    _add_belief_label(plot, scale(together), 28, f"together: {format_share(together)}", "attention-text halo")
+    plot.add_text(
+        scale(alone),
+        10,
+        f"alone: {format_share(alone)}",
+        "strong halo",
+        choose_anchor(scale(alone), f"alone: {format_share(alone)}"),
+    )
+    plot.add_text(
+        scale(together),
+        28,
+        f"together: {format_share(together)}",
+        "attention-text halo",
+        choose_anchor(scale(together), f"together: {format_share(together)}"),
+    )
     return plot.render(
         f"The surest belief is {format_share(alone)} from one release alone, {format_share(together)} together."
     )
-
-
-def _add_belief_label(plot: Plot, x: float, y: float, text: str, classes: str) -> None:
-    anchor: Anchor = "middle"
-    if x < 25:
-        anchor = "start"
-    elif x > 75:
-        anchor = "end"
-    plot.add_text(x, y, text, classes, anchor)
 
 
 def _add_gain_lines(plot: Plot, places: _LabelPlaces, top: float, find_height: Callable[[float], float]) -> None:
@@ -253,7 +268,7 @@ def _add_gain_lines(plot: Plot, places: _LabelPlaces, top: float, find_height: C
             text += " points gained"
         plot.add_line(0, y, 100, y, "grid")
         plot.add_text(100, y - 5, text, "tick halo", "end")
-        places.take(100 - len(text) * LETTER_PERCENT, y - 5, len(text) * LETTER_PERCENT)
+        places.take(100 - measure_text(text), y - 5, measure_text(text))
 
 
 def _add_marker(plot: Plot, x: float, y: float, marker: str) -> None:
@@ -267,7 +282,3 @@ def _describe_frontier(methods: Sequence[MethodSeries], yardsticks: Sequence[Yar
         parts.append(f"{method.name}: {marks}")
     parts += [f"{each.name}: loss {format_share(each.loss)} gain {format_share(each.gain)}" for each in yardsticks]
     return f"Detail lost and what an adversary gains. {'; '.join(parts)}."
-
-
-def _shorten(name: str) -> str:
-    return name if len(name) <= 14 else name[:13] + "…"

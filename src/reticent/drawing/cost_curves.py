@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from reticent.drawing.plots import format_share
-from reticent.drawing.svg import AXIS_ROOM, Anchor, Plot, choose_ticks
+from reticent.drawing.svg import AXIS_ROOM, Plot, choose_anchor, choose_ticks
 
 CURVE_HEIGHT = 150
 CURVE_TOP = 26.0
@@ -46,19 +46,14 @@ def draw_cost_curve(
             plot.add_disc(places[number], find_height(loss), 6 if number == current else 4, "release")
         elif unreached[number]:
             plot.add_disc(places[number], CURVE_TOP, 4, "attention")
-        anchor: Anchor = "start" if number == 0 else "middle"
-        classes = "tick roomy" if number % 2 and len(steps) > 5 else "tick"
-        plot.add_text(0 if number == 0 else places[number], base + 17, steps[number], classes, anchor)
+    plot.add_tick_texts(places, steps, base + 17)
     if any(unreached):
         first = unreached.index(True)
-        plot.add_text(
-            places[first], CURVE_TOP - 10, "out of reach", "attention-text halo", _choose_anchor(places[first])
-        )
+        _add_mark_text(plot, places[first], CURVE_TOP - 10, "out of reach", "attention-text halo")
     loss = losses[current]
     if loss is not None:
-        label = f"now: {format_share(loss)}"
-        plot.add_text(places[current], find_height(loss) - 10, label, "strong halo", _choose_anchor(places[current]))
-    plot.add_text(100, base + 36, name, "tick", "end")
+        _add_mark_text(plot, places[current], find_height(loss) - 10, f"now: {format_share(loss)}", "strong halo")
+    plot.add_axis_name(name, base)
     known = sum(loss is not None for loss in losses)
     return plot.render(f"Detail lost by {name}, at {known} of {len(steps)} steps; now {steps[current]}.")
 
@@ -74,7 +69,5 @@ def draw_people(count: int) -> str:
     return plot.render(f"{count:,} people who read the same.")
 
 
-def _choose_anchor(place: float) -> Anchor:
-    if place < 20:
-        return "start"
-    return "end" if place > 70 else "middle"
+def _add_mark_text(plot: Plot, x: float, y: float, text: str, classes: str) -> None:
+    plot.add_text(x, y, text, classes, choose_anchor(x, text))

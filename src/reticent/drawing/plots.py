@@ -13,12 +13,14 @@ from collections.abc import Callable, Sequence
 
 from reticent.drawing.svg import (
     AXIS_ROOM,
-    Anchor,
     LinearScale,
     Plot,
+    choose_anchor,
     choose_log_ticks,
     choose_ticks,
     format_number,
+    measure_text,
+    shorten_text,
 )
 
 MAX_GROUP_DOTS = 300
@@ -31,9 +33,7 @@ MAX_DRAWN_RANGES = 150
 SHARE_BAR_HEIGHT = 30
 COMPARISON_HEIGHT = 200
 COMPARISON_WIDTH = 88.0  # per cent; the rest is for the numbers of its axis
-MAX_NAME_LETTERS = 16
-ROOM_FOR_NAMES = 60  # letters below all bars together
-HALF_LETTER_PERCENT = 0.95  # half a letter's width on the narrowest screen
+MAX_NAME_PERCENT = 32.0  # of the narrowest screen, for the name of a value
 HISTOGRAM_HEIGHT = 150
 ANSWER_HEIGHT = 36
 SPARK_WIDTH = 96
@@ -82,14 +82,12 @@ def draw_group_sizes(sizes: Sequence[int], promised: int | None, unit: str) -> s
             height = groups / tallest * area
             plot.add_box(left, base - height, column_width * 0.86, height, "release")
     if promised is not None:
-        plot.add_text(scale(promised), 12, f"promised: {promised:,} or more", "strong halo", shift=7)
+        plot.add_label(scale(promised), 12, f"promised: {promised:,} or more", "strong halo")
     label = f"half of the groups: {middle:,} or more"
-    if scale(middle) < 35:
-        plot.add_text(scale(middle), 32, label, "halo", shift=7)
-    elif scale(middle) > 65:
-        plot.add_text(scale(middle), 32, label, "halo", "end", shift=-7)
-    else:
+    if choose_anchor(scale(middle), label) == "middle":
         plot.add_text(scale(middle), 32, label, "halo", "middle")
+    else:
+        plot.add_label(scale(middle), 32, label, "halo")
     if not as_dots:
         plot.add_text(100, base - area - 4, f"tallest bar: {tallest:,} groups", "tick halo", "end")
     return plot.render(
@@ -214,14 +212,15 @@ def draw_comparison(names: Sequence[str], whole: Sequence[float], group: Sequenc
         middle = number * step + step / 2
         plot.add_line(middle, find_height(share), middle, base, "attention-line")
         plot.add_disc(middle, find_height(share), 5, "attention")
-    _add_value_names(plot, [_shorten(value_name) for value_name in names], step, base + 17)
+    middles = [number * step + step / 2 for number in range(len(names))]
+    plot.add_tick_texts(middles, [shorten_text(value_name, MAX_NAME_PERCENT) for value_name in names], base + 17)
     plot.add_line(0, base, 100, base, "axis")
-    plot.add_text(100, base + 36, name, "tick", "end")
+    plot.add_axis_name(name, base)
     most = max(range(len(group)), key=lambda number: group[number] - whole[number])
-    middle = most * step + step / 2
-    anchor: Anchor = "start" if middle < 40 else "end"
     label = f"this group: {format_share(group[most])}"
-    plot.add_text(middle, find_height(group[most]) - 9, label, "attention-text halo", anchor)
+    numbers = max((measure_text(format_share(tick)) for tick in ticks), default=0.0)
+    place = most * step + step / 2
+    plot.add_label(place, find_height(group[most]) - 9, label, "attention-text halo", 0, right=99 - numbers)
     return plot.render(
         f"Shares by {name}: of everybody, and of one group, which has {format_share(group[most])} at {names[most]}."
     )
@@ -258,13 +257,7 @@ def draw_attack_axis(top: float) -> str:
     scale = LinearScale(0, top)
     plot = Plot(24)
     ticks = choose_ticks(0, top, 4)
-    for number, tick in enumerate(ticks):
-        anchor: Anchor = "middle"
-        if number == 0:
-            anchor = "start"
-        elif scale(tick) > 95:
-            anchor = "end"
-        plot.add_text(scale(tick), 14, format_share(tick), "tick", anchor)
+    plot.add_tick_texts([scale(tick) for tick in ticks], [format_share(tick) for tick in ticks], 14)
     return plot.render_hidden()
 
 
@@ -308,13 +301,8 @@ def draw_answer(
 def draw_answer_axis(scale: LinearScale, format_tick: Callable[[float], str] = format_count) -> str:
     """Draw the ticks above a column of answers."""
     plot = Plot(24)
-    for tick in choose_ticks(scale.low, scale.high, 4):
-        anchor: Anchor = "middle"
-        if scale(tick) < 8:
-            anchor = "start"
-        elif scale(tick) > 92:
-            anchor = "end"
-        plot.add_text(scale(tick), 14, format_tick(tick), "tick", anchor)
+    ticks = choose_ticks(scale.low, scale.high, 4)
+    plot.add_tick_texts([_place(scale, tick) for tick in ticks], [format_tick(tick) for tick in ticks], 14)
     return plot.render_hidden()
 
 
@@ -352,30 +340,9 @@ def format_axis_number(number: float) -> str:
     return f"{number:.6g}"
 
 
-def _add_value_names(plot: Plot, names: Sequence[str], step: float, y: float) -> None:
-    """Add names below their bars, as many as there is room for; those at the ends stay within the drawing."""
-    every = max(1, -(-len(names) * max(map(len, names)) // ROOM_FOR_NAMES))
-    for number, name in enumerate(names):
-        if number % every:
-            continue
-        middle = number * step + step / 2
-        half_width = len(name) * HALF_LETTER_PERCENT
-        classes = "tick" if number % (every * 2) == 0 else "tick roomy"
-        if middle < half_width:
-            plot.add_text(0, y, name, classes)
-        elif middle > 100 - half_width:
-            plot.add_text(100, y, name, classes, "end")
-        else:
-            plot.add_text(middle, y, name, classes, "middle")
-
-
 def _place(scale: LinearScale, number: float) -> float:
     """Return where a number stands, or the nearer end of the drawing."""
     return min(max(scale(number), 0.0), 100.0)
-
-
-def _shorten(name: str) -> str:
-    return name if len(name) <= MAX_NAME_LETTERS else name[: MAX_NAME_LETTERS - 1] + "…"
 
 
 def _find_dot_column(scale: LinearScale, size: int) -> int:

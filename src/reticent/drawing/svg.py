@@ -8,6 +8,7 @@ dark mode and paper need no other drawing, and no element has a `style` of its o
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from html import escape
@@ -20,6 +21,12 @@ AXIS_NAME_DROP = 36
 AXIS_ROOM = 42
 """How far below an axis its ticks, their texts and its name are, and the room that all take."""
 SHORTEST_STEP = 1e-300
+LETTER_PERCENT = 2.0
+WIDE_LETTERS = frozenset("mwMW@%")
+MARGIN_PERCENT = 3.0
+DESK_SHARE = 0.5
+"""How wide a letter is on the narrowest screen, in per cent of the drawing; which letters are wider; how far a text may
+reach into the page's margin; and how wide a text is on a desk, as a share of that.  Nothing is measured in fonts."""
 
 
 def format_number(number: float) -> str:
@@ -29,6 +36,63 @@ def format_number(number: float) -> str:
 
 def format_percent(number: float) -> str:
     return f"{format_number(number)}%"
+
+
+def measure_text(text: str) -> float:
+    """Return about how wide a text is on the narrowest screen, in per cent of the drawing."""
+    return LETTER_PERCENT * sum(map(_weigh_letter, text))
+
+
+def shorten_text(text: str, percent: float = 100.0) -> str:
+    """Cut a text to a width on the narrowest screen; what is cut ends in dots."""
+    if measure_text(text) <= percent:
+        return text
+    kept = text
+    while kept and measure_text(f"{kept}\u2026") > percent:
+        kept = kept[:-1]
+    return f"{kept}\u2026"
+
+
+def choose_anchor(x: float, text: str) -> Anchor:
+    """Choose the anchor of a text at a mark: its middle, or the end that keeps it within the screen."""
+    half = measure_text(text) / 2
+    if x - half < -MARGIN_PERCENT:
+        return "start"
+    return "end" if x + half > 100 + MARGIN_PERCENT else "middle"
+
+
+def choose_tick_classes(places: Sequence[float], texts: Sequence[str]) -> list[str | None]:
+    """Choose the class of each tick's text, from the left: none where two would meet.
+
+    Every other text of many, and one that would meet another on a narrow screen, is `roomy`: only a wider screen shows it.
+    """
+    classes: list[str | None] = []
+    right_on_phone = right_on_desk = -math.inf
+    for number, (x, text) in enumerate(zip(places, texts, strict=True)):
+        anchor = choose_anchor(x, text)
+        left, right = _find_ends(x, measure_text(text), anchor)
+        desk_left, desk_right = _find_ends(x, measure_text(text) * DESK_SHARE, anchor)
+        if desk_left < right_on_desk:
+            classes.append(None)
+            continue
+        is_roomy = (number % 2 == 1 and len(texts) > 4) or left < right_on_phone
+        classes.append("tick roomy" if is_roomy else "tick")
+        right_on_desk = desk_right + LETTER_PERCENT * DESK_SHARE
+        right_on_phone = right_on_phone if is_roomy else right + LETTER_PERCENT
+    return classes
+
+
+def _weigh_letter(letter: str) -> float:
+    if unicodedata.east_asian_width(letter) in "WF":
+        return 2.0
+    if letter in WIDE_LETTERS:
+        return 1.6
+    return 1.25 if letter.isupper() else 1.0
+
+
+def _find_ends(x: float, width: float, anchor: Anchor) -> tuple[float, float]:
+    left = x - {"start": 0.0, "middle": width / 2, "end": width}[anchor]
+    return left, left + width
 
 
 @dataclass(frozen=True)
@@ -122,24 +186,39 @@ class Plot:
         format_tick: Callable[[float], str],
         grid_top: float | None = None,
     ) -> None:
-        """Add a horizontal axis: its line, ticks with texts, the name at its end, and grid lines up to `grid_top`.
-
-        Every other tick has no text on a narrow screen.
-        """
+        """Add a horizontal axis: its line, ticks with texts, the name at its end, and grid lines up to `grid_top`."""
         self.add_line(0, y, 100, y, "axis")
-        for number, tick in enumerate(ticks):
-            x = scale(tick)
+        for x in map(scale, ticks):
             if grid_top is not None:
                 self.add_line(x, grid_top, x, y, "grid")
             self.add_line(x, y, x, y + TICK_LENGTH, "axis")
-            anchor: Anchor = "middle"
-            if x < 2:
-                anchor = "start"
-            elif x > 98:
-                anchor = "end"
-            classes = "tick roomy" if number % 2 and len(ticks) > 4 else "tick"
-            self.add_text(x, y + TICK_TEXT_DROP, format_tick(tick), classes, anchor)
-        self.add_text(100, y + AXIS_NAME_DROP, name, "tick", "end")
+        self.add_tick_texts([scale(tick) for tick in ticks], [format_tick(tick) for tick in ticks], y + TICK_TEXT_DROP)
+        self.add_axis_name(name, y)
+
+    def add_axis_name(self, name: str, y: float) -> None:
+        """Add the name of an axis below its right end, cut where the narrowest screen has no room for it."""
+        self.add_text(100, y + AXIS_NAME_DROP, shorten_text(name), "tick", "end")
+
+    def add_tick_texts(self, places: Sequence[float], texts: Sequence[str], y: float) -> None:
+        """Add the texts of ticks, as many as there is room for, within the screen."""
+        for x, text, classes in zip(places, texts, choose_tick_classes(places, texts), strict=True):
+            if classes is not None:
+                self.add_text(x, y, text, classes, choose_anchor(x, text))
+
+    def add_label(
+        self, x: float, y: float, text: str, classes: str, gap: float = 7, right: float = 100 + MARGIN_PERCENT
+    ) -> None:
+        """Add a text beside the mark at `x`: right of it up to `right`, or left of it, or, where neither has room, at an end."""
+        width = measure_text(text)
+        apart = gap / 3  # pixels, in per cent of the narrowest drawing
+        if x + apart + width <= right:
+            self.add_text(x, y, text, classes, shift=gap)
+        elif x - apart - width >= -MARGIN_PERCENT:
+            self.add_text(x, y, text, classes, "end", shift=-gap)
+        elif x < 50:
+            self.add_text(0, y, shorten_text(text), classes)
+        else:
+            self.add_text(min(right, 100), y, shorten_text(text, min(right, 100)), classes, "end")
 
     def render(self, description: str) -> str:
         """Render the drawing with a description for those who hear the page."""

@@ -116,7 +116,7 @@ def _build_findings_section(sections: Sequence[Mapping[str, Any]]) -> dict[str, 
     promises = _find_rows(sections, "recount", "Promises")
     risks = _find_rows(sections, "risks", "Re-identification")
     attacks = _find_rows(sections, "attacks", "Adversaries that were tried")
-    strongest = sorted(attacks, key=lambda row: (row[3] or 0) - (row[4] or 0), reverse=True)[:3]
+    strongest = sorted(attacks, key=lambda row: (row[3] or 0) - max(row[4] or 0, row[5] or 0), reverse=True)[:3]
     parts: list[Block | None] = [
         make_table(
             "Promises, recounted against the source",
@@ -127,9 +127,9 @@ def _build_findings_section(sections: Sequence[Mapping[str, Any]]) -> dict[str, 
         else make_text("No promise is stated."),
         make_table("Re-identification, before and after", ("measure", "source", "release"), risks) if risks else None,
         make_table(
-            "The attacks that gain most over guessing",
-            ("attack", "success", "baseline", "a promise speaks of it"),
-            [(row[0], row[3], row[4], row[7]) for row in strongest],
+            "The attacks that gain most over guessing and over their control",
+            ("attack", "success", "baseline", "control", "a promise speaks of it"),
+            [(row[0], row[3], row[4], row[5], row[8]) for row in strongest],
         )
         if strongest
         else make_text("No attack applies to this release."),

@@ -19,6 +19,15 @@ from typing import Any
 import numpy as np
 
 from reticent import catalogue
+from reticent.attacks.excess import (
+    ATTACKS_DRAWN,
+    WHO_GUESSES,
+    WHO_KNOWS_MORE,
+    describe_excess,
+    find_control,
+    find_guessing,
+    measure_excess,
+)
 from reticent.attacks.series import run_attacks
 from reticent.attacks.target import count_source_cells
 from reticent.audit.audit import audit
@@ -72,6 +81,7 @@ ATTACK_TABLE_HEAD = (
     "targets",
     "success",
     "baseline",
+    "control",
     "highest belief",
     "promised",
     "a promise speaks of it",
@@ -100,10 +110,7 @@ MAX_JOB_LETTERS = 20_000  # letters of a job
 def build_attack_section(
     release: Release, data: Any, missing: tuple[str, ...], progress: Callable[[str], None], budget: float | None = None
 ) -> dict[str, Any]:
-    """Build the section on attacks, within `budget` CPU seconds, the cheap ones first.
-
-    Controls are not computed: none is shown.
-    """
+    """Build the section on attacks, each beside its control, within `budget` CPU seconds, the cheap ones first."""
     series = run_attacks(
         release,
         data,
@@ -111,17 +118,18 @@ def build_attack_section(
         missing=missing,
         options_of=lambda name: collect_assumed_beliefs(release, name),
         budget=budget,
-        control=False,
         progress=progress,
     )
     promised = [promise.name for promise in release.manifest.promises]
     rows: list[tuple[Any, ...]] = []
+    tried: list[dict[str, Any]] = []
     persons: int | None = None
     for outcome in series.outcomes:
         outcome_fields = outcome.to_dict()
         persons = persons or outcome_fields.get("persons")
         row = catalogue.ATTACKS[outcome_fields["attack"]]
         covering_promises = ", ".join(row.select_promises(promised)) or "no"
+        tried.append({**outcome_fields, "promises": covering_promises})
         rows.append(
             (
                 outcome_fields["attack"],
@@ -129,6 +137,7 @@ def build_attack_section(
                 outcome_fields["targets"],
                 outcome_fields["success"],
                 outcome_fields["baseline"],
+                outcome_fields["control"],
                 outcome_fields["worst_posterior"],
                 outcome_fields["promised"],
                 covering_promises,
@@ -139,14 +148,13 @@ def build_attack_section(
         "attacks",
         "Attacks",
         make_text(
-            "Success is the share of right guesses; the baseline is always guessing the most frequent value. No release is called "
-            "safe here: the table says which adversaries were tried and what they reached."
+            "Success is the share of right guesses; the baseline is always guessing the most frequent value, the control what the "
+            "same adversary reaches where groups say nothing. No release is called safe here: the table says which adversaries were "
+            "tried and what they reached."
         ),
+        _make_attack_figure([fields for fields in tried if catalogue.ATTACKS[fields["attack"]].guesses], WHO_GUESSES),
         _make_attack_figure(
-            [row for row in rows if catalogue.ATTACKS[row[0]].guesses], "who know the describing columns alone"
-        ),
-        _make_attack_figure(
-            [row for row in rows if not catalogue.ATTACKS[row[0]].guesses], "who know more, or ask for something else"
+            [fields for fields in tried if not catalogue.ATTACKS[fields["attack"]].guesses], WHO_KNOWS_MORE
         ),
         make_text(_describe_row_targets(release, persons)) if release.manifest.rows_per_person > 1 else None,
         make_table("Adversaries that were tried", ATTACK_TABLE_HEAD, rows)
@@ -157,47 +165,49 @@ def build_attack_section(
     )
 
 
-def _make_attack_figure(rows: Sequence[tuple[Any, ...]], who: str) -> Block | None:
-    """Draw what each adversary reaches beside who guesses without the release; None where none has a success.
+def _make_attack_figure(outcomes: Sequence[Mapping[str, Any]], who: tuple[str, str]) -> Block | None:
+    """Draw what each adversary reaches beside its control; None where none has a success.
 
     `who` says what these adversaries have in common.
     """
-    tried = [row for row in rows if row[3] is not None]
-    if not tried:
+    reached = [outcome for outcome in outcomes if outcome["success"] is not None]
+    if not reached:
         return None
-    tried.sort(key=lambda row: (row[4] or 0) - row[3])
-    better = sum(row[4] is not None and row[3] > row[4] for row in tried)
+    reached.sort(key=measure_excess, reverse=True)
+    names = ("success", "low", "high", "control", "baseline")
     drawn = [
         {
-            "attack": row[0],
-            "adversary": f"{row[1][:1].upper()}{row[1][1:]}",
-            "says": _describe_attack(row),
-            "success": convert_to_plain(row[3]),
-            "baseline": convert_to_plain(row[4]),
+            "attack": outcome["attack"],
+            "adversary": f"Who {catalogue.ATTACKS[outcome['attack']].adversary}",
+            "says": _describe_attack(outcome),
+            **{name: convert_to_plain(outcome[name]) for name in names},
         }
-        for row in tried
+        for outcome in reached
     ]
     return make_figure(
-        f"{better:,} of {len(tried):,} adversaries {who} do better than guessing",
-        "Share of guesses that are right. Filled: with this release. Hollow: who guesses without it.",
+        describe_excess(reached, who),
+        ATTACKS_DRAWN,
         {"type": "attacks", "rows": drawn},
         make_table(
-            f"What adversaries reach {who}",
-            ("attack", "right guesses", "guessing"),
-            [(row[0], row[3], row[4]) for row in tried],
+            f"What adversaries reach {who[1]}",
+            ("attack", "right guesses", "95 % from", "to", "control", "guessing"),
+            [(outcome["attack"], *(outcome[name] for name in names)) for outcome in reached],
         ),
         "A promise is not broken by an attack that it does not speak of; readers may still expect that one was thought of.",
     )
 
 
-def _describe_attack(row: tuple[Any, ...]) -> str:
+def _describe_attack(outcome: Mapping[str, Any]) -> str:
     """Describe in a few sentences what promise speaks of an attack, what it means, what was reached, and what lowers it."""
-    entry = catalogue.ATTACKS[row[0]]
-    believed = "" if row[5] is None else f" The surest belief is {format_share(float(row[5]))}."
-    spoken = "No promise of this release speaks of it." if row[7] == "no" else f"{row[7]} speaks of it."
+    name = outcome["attack"]
+    entry = catalogue.ATTACKS[name]
+    belief = outcome["worst_posterior"]
+    believed = "" if belief is None else f" The surest belief is {format_share(float(belief))}."
+    promises = outcome["promises"]
+    spoken = "No promise of this release speaks of it." if promises == "no" else f"{promises} speaks of it."
     lowered = f" Lowers it: {entry.lowers}." if entry.lowers else ""
     meaning = f" {entry.meaning}" if entry.meaning else ""
-    return f"{row[0]}: {spoken}{meaning}{believed}{lowered}"
+    return f"{name}: {spoken}{meaning}{believed}{lowered}"
 
 
 def collect_assumed_beliefs(release: Release, name: str) -> dict[str, Any]:
@@ -334,8 +344,8 @@ def build_internal_facts(
             *build_about_sections(release),
             _build_risk_section(before, report.get("risk"), _make_alone_figure(release, cells)),
             attacks,
-            *build_group_sections(view, cells),
             *pictures,
+            *build_group_sections(view, cells),
             build_loss_section(release, report, cells),
             build_utility_section(release, cells),
             _build_earlier_section(release),
@@ -377,13 +387,14 @@ def _build_key_figures(
         if row["baseline"] is not None and catalogue.ATTACKS[row["attack"]].guesses
     ]
     if guesses:
-        best = max(guesses, key=lambda row: row["success"] - row["baseline"])
+        best = max(guesses, key=measure_excess)
+        chance = max(find_control(best) or 0.0, find_guessing(best) or 0.0)
         figures.append(
             make_key_figure(
                 "Best guess",
                 format_share(best["success"]),
                 "right",
-                f"{format_share(best['baseline'])} without the release. The difference is what publishing tells.",
+                f"{format_share(chance)} by chance, without what this release tells.",
             )
         )
     noted = Ledger.open().find_joined_entries(Path(release.folder))
@@ -413,8 +424,10 @@ def _make_alone_figure(release: Release, cells: Cells | str) -> Block | None:
         ]
         rows.append((label, *people))
     alone_before, alone_after = rows[0][1:]
-    left_alone = f"{alone_after:,} are" if alone_after else "nobody is"
-    title = f"{alone_before:,} of {cells.rows:,} people were alone; now {left_alone}"
+    was = "was" if alone_before == 1 else "were"
+    title = f"{alone_before:,} of {cells.rows:,} people {was} alone; now {_count_alone(alone_after)}"
+    if not alone_before:
+        title = f"Nobody was alone; now {_count_alone(alone_after) if alone_after else 'nobody is, either'}"
     head = ("shares the description", "people", "before", "after")
     return make_figure(
         title,
@@ -423,6 +436,12 @@ def _make_alone_figure(release: Release, cells: Cells | str) -> Block | None:
         make_table("People who share a description", (head[0], "before", "after"), rows),
         "The risk to be found is one over the number of people with the same description. People are counted, not groups.",
     )
+
+
+def _count_alone(people: int) -> str:
+    if not people:
+        return "nobody is"
+    return "1 is" if people == 1 else f"{people:,} are"
 
 
 def _name_release(release: Release) -> str:

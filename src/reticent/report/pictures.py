@@ -15,6 +15,7 @@ import polars as pl
 
 from reticent.data.label_grammar import ANY_LABEL
 from reticent.drawing.plots import format_count, format_share, merge_thin_ranges, sort_ranges
+from reticent.errors import pluralize
 from reticent.format.manifest import ColumnEntry
 from reticent.labels.label_loss import FlatLabels, read_column_labels
 from reticent.release.kind import reader_for
@@ -74,14 +75,11 @@ def _build_group_section(release: Release, report: Mapping[str, Any], frame: pl.
     several = release.manifest.rows_per_person > 1
     unit = "rows" if several else "people"
     promised = None if several or not labelled else _find_promised_size(report)
-    smallest = int(sizes.min())
-    title = f"The smallest group has {smallest:,} {unit}"
-    if promised is not None and smallest >= promised:
-        title = f"No group is smaller than the promised {promised:,}"
     shared = "read the same in every describing column" if labelled else "share one list of sensitive values"
+    pronoun = "that" if several else "who"
     figure = make_figure(
-        title,
-        f"{len(sizes):,} groups of {unit} who {shared}, each by its size.",
+        _write_group_title(sizes, promised, unit, labelled),
+        f"{pluralize(len(sizes), 'group')} of {unit} {pronoun} {shared}, each by its size.",
         {"type": "group-sizes", "sizes": _list_runs(sizes), "promised": promised, "unit": f"{unit} in the group"},
         make_table("Groups by their size", (f"{unit} in the group", "groups", unit), _bin_sizes(sizes)),
         "Each mark is a group, placed by how many it has. Who knows the describing columns of a person finds that "
@@ -92,6 +90,23 @@ def _build_group_section(release: Release, report: Mapping[str, Any], frame: pl.
     )
     question = "Does anybody stand alone?" if labelled else "How many share a list of values?"
     return make_section("alone", question, figure)
+
+
+def _write_group_title(sizes: np.ndarray, promised: int | None, unit: str, labelled: bool) -> str:
+    """Write what is found of the sizes of groups: one group, groups that are too small, or the smallest."""
+    smallest = int(sizes.min())
+    if promised is not None and smallest < promised:
+        too_small = pluralize(int((sizes < promised).sum()), "group", "is", "are")
+        return f"{too_small} smaller than the promised {promised:,}; the smallest has {_count_units(smallest, unit)}"
+    if len(sizes) == 1:
+        return f"All {smallest:,} {unit} {'read the same' if labelled else 'share one list of values'}"
+    if promised is not None:
+        return f"No group is smaller than the promised {promised:,}"
+    return f"The smallest group has {_count_units(smallest, unit)}"
+
+
+def _count_units(number: int, unit: str) -> str:
+    return f"1 {'person' if unit == 'people' else 'row'}" if number == 1 else f"{number:,} {unit}"
 
 
 def _build_label_section(release: Release, report: Mapping[str, Any], frame: pl.DataFrame) -> dict[str, Any] | None:
@@ -150,10 +165,22 @@ def _build_telling_section(
         (name, "everybody", "this group"),
         [(value, float(all_share), float(share)) for value, all_share, share in zip(names, whole, group, strict=True)],
     )
+    drawn = (
+        f"Share of {unit} by {name}. Hollow bars: everybody. Marked: the group that differs most, of {size:,} {unit}."
+    )
+    most_telling = "The most telling group"
+    if len(eligible) < np.count_nonzero(sizes):
+        most_telling = f"Of the groups of {floor:,} or more, the most telling"
+        drawn += " Smaller groups are not looked at on this page."
+    title = (
+        f"{most_telling} has {format_share(float(group[most]))} at {names[most]}, where everybody has "
+        f"{format_share(float(whole[most]))}"
+    )
+    if distance[worst] == 0:
+        title = f"No group differs from everybody in {name}"
     figure = make_figure(
-        f"The most telling group has {format_share(float(group[most]))} at {names[most]}, where everybody has "
-        f"{format_share(float(whole[most]))}",
-        f"Share of {unit} by {name}. Hollow bars: everybody. Marked: the group that differs most, of {size:,} {unit}.",
+        title,
+        drawn,
         {
             "type": "comparison",
             "names": names,
@@ -241,31 +268,31 @@ def _make_range_figure(frame: pl.DataFrame, column: ColumnEntry, floor: int, rea
     shown = bounded.filter(pl.col("rows") >= floor)
     if not shown.height:
         return None
-    ranges, axis_name, value_width = _place_on_axis(shown, column.name)
+    all_ranges, axis_name, value_width = _place_on_axis(bounded, column.name)
+    ranges = all_ranges.filter(pl.col("rows") >= floor)
     unbounded = int(counted["rows"].sum()) - int(bounded["rows"].sum())
     few = int(bounded["rows"].sum()) - int(shown["rows"].sum())
-    widths = ranges["high"].to_numpy() - ranges["low"].to_numpy()
-    median = _find_weighted_median(widths, ranges["rows"].to_numpy())
-    exact = int(ranges.filter(pl.col("low") == pl.col("high"))["rows"].sum()) / int(ranges["rows"].sum())
-    title = f"{column.name}: half of the rows within {format_count(median)} or less"
-    if exact == 1:
-        title = f"{column.name}: every row as it was"
-    elif median == 0:
-        title = f"{column.name}: {format_share(exact)} of the rows as they were"
-    drawn = f"{ranges.height:,} ranges on the axis of {axis_name}."
+    widths = (all_ranges["high"] - all_ranges["low"]).to_numpy()
+    rows_of_width = all_ranges["rows"].to_numpy()
+    median = _find_weighted_median(np.append(widths, np.inf), np.append(rows_of_width, unbounded))
+    all_rows = max(int(rows_of_width.sum()) + unbounded, 1)
+    exact = int(all_ranges.filter(pl.col("low") == pl.col("high"))["rows"].sum()) / all_rows
+    unit = " years" if axis_name != column.name else ""
+    title = f"{column.name}: {_describe_widths(widths, median, exact, unbounded / all_rows, unit)}"
+    drawn = f"{pluralize(ranges.height, 'range')} on the axis of {axis_name}."
     if unbounded:
         drawn += f" {unbounded:,} rows without two ends (`*`, missing, beyond a top or bottom) are not drawn."
     if few:
         drawn += f" {few:,} rows whose range fewer than {floor:,} rows share are not drawn."
-    bins = np.quantile(widths, [0.25, 0.75])
+    bins = np.quantile((ranges["high"] - ranges["low"]).to_numpy(), [0.25, 0.75])
     table = make_table(
         f"{column.name}: how wide its ranges are",
         ("measure", "value"),
         [
             ("different ranges", ranges.height),
-            ("narrower quarter of the ranges, at most", float(bins[0])),
-            ("half of the rows within", float(median)),
-            ("wider quarter of the ranges, at least", float(bins[1])),
+            (f"narrower quarter of the ranges, at most{unit and ', in years'}", float(bins[0])),
+            (f"half of the rows within{unit and ', in years'}", None if np.isinf(median) else float(median)),
+            (f"wider quarter of the ranges, at least{unit and ', in years'}", float(bins[1])),
             ("share of the rows as they were", exact),
         ],
     )
@@ -280,6 +307,26 @@ def _make_range_figure(frame: pl.DataFrame, column: ColumnEntry, floor: int, rea
         "value_width": value_width,
     }
     return make_figure(title, drawn, plot, table, reading)
+
+
+def _describe_widths(widths: np.ndarray, median: float, exact: float, unbounded: float, unit: str) -> str:
+    """Describe how wide the ranges of a column are for most of its rows; `exact` and `unbounded` are shares of all rows."""
+    if exact == 1:
+        return "every row as it was"
+    if exact >= 0.5:
+        return f"{format_share(exact)} of the rows as they were"
+    if np.isinf(median):
+        return f"{format_share(unbounded)} of the rows have no range with two ends"
+    if unbounded == 0 and widths.min() == widths.max():
+        return f"every row within {_format_width(median, unit)}"
+    return f"half of the rows within {_format_width(median, unit)} or less"
+
+
+def _format_width(width: float, unit: str) -> str:
+    """Format the width of a range; one of dates in years, or in days where it is less than one."""
+    if not unit:
+        return format_count(width)
+    return pluralize(round(width * DAYS_PER_YEAR), "day") if width < 1 else f"{width:,.3g}{unit}"
 
 
 def _place_on_axis(ranges: pl.DataFrame, name: str) -> tuple[pl.DataFrame, str, float]:
@@ -317,11 +364,7 @@ def _measure_exactness(column: ColumnEntry, counts: pl.DataFrame) -> tuple[float
 
 
 def _make_level_figure(levels: Sequence[tuple[str, float, float, float]]) -> Block:
-    most = max(levels, key=lambda level: level[1])
-    least = min(levels, key=lambda level: level[1])
-    title = f"{most[0]}: {format_share(most[1])} of the rows as they were"
-    if len(levels) > 1:
-        title += f"; {least[0]}: {format_share(least[1])}"
+    title = _write_level_title(levels)
     return make_figure(
         title,
         "Share of rows by how exact the label of a category is.",
@@ -330,13 +373,39 @@ def _make_level_figure(levels: Sequence[tuple[str, float, float, float]]) -> Blo
     )
 
 
+def _write_level_title(levels: Sequence[tuple[str, float, float, float]]) -> str:
+    """Write which category is the most exact, and which the least; all together where they do not differ."""
+    most = max(levels, key=lambda level: level[1])
+    least = min(levels, key=lambda level: level[1])
+    whose = levels[0][0] if len(levels) == 1 else "all categories"
+    if least[1] == 1:
+        return f"{whose}: every row as it was"
+    if min(level[3] for level in levels) == 1:
+        return f"{whose}: no row says more than any value"
+    if most[1] == 0:
+        return f"{whose}: no row as it was"
+    title = f"{most[0]}: {format_share(most[1])} of the rows as they were"
+    return title if len(levels) == 1 else f"{title}; {least[0]}: {format_share(least[1])}"
+
+
+def _write_loss_title(ordered: Sequence[tuple[str, float]]) -> str:
+    """Write which column loses most; `ordered` has the greatest loss first."""
+    name, most = ordered[0]
+    if most == 0:
+        return "No column lost anything"
+    said = format_share(most)
+    equal = sum(format_share(loss) == said for _, loss in ordered)
+    if len(ordered) == 1:
+        return f"{name} loses {said}"
+    if equal == len(ordered):
+        return f"Every column loses the same: {said}"
+    return f"{name} loses most: {said}" if equal == 1 else f"{equal} of {len(ordered)} columns lose most: {said}"
+
+
 def _make_loss_figure(lost: Mapping[str, float]) -> Block:
     ordered = sorted(lost.items(), key=lambda entry: -entry[1])
-    title = f"{ordered[0][0]} loses most: {format_share(ordered[0][1])}"
-    if ordered[0][1] == 0:
-        title = "No column lost anything"
     return make_figure(
-        title,
+        _write_loss_title(ordered),
         "How much of its column a label covers, on average over the rows: 0 % is the value itself, 100 % is anything.",
         {"type": "bars", "rows": [[name, round(loss, 6), format_share(loss)] for name, loss in ordered], "full": 1},
         make_table("Loss of each column", ("column", "loss"), ordered),

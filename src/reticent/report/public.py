@@ -157,12 +157,19 @@ def _count_promises(report: Mapping[str, Any]) -> dict[str, str]:
     kept = sum(promise["kept"] is True for promise in promises)
     names = list(dict.fromkeys(promise["model"] for promise in promises))
     means = f"{', '.join(names)}: in plain words below." if names else "The publisher states none."
+    hidden = sum(promise["kept"] is None for promise in promises)
+    if hidden:
+        return make_key_figure(
+            "Promises", f"{kept:,} of {len(promises):,}", "shown kept", f"{means} The files do not show {hidden:,}."
+        )
     return make_key_figure("Promises", f"{kept:,} of {len(promises):,}", "kept", means)
 
 
 def _count_people(release: Release, report: Mapping[str, Any]) -> dict[str, str]:
     manifest = release.manifest
-    withheld = "None was withheld." if not manifest.withheld else f"{manifest.withheld:,} rows were withheld."
+    withheld = (
+        f"{pluralize(manifest.withheld, 'row', 'was', 'were')} withheld." if manifest.withheld else "None was withheld."
+    )
     if manifest.rows_per_person > 1:
         return make_key_figure(
             "Rows", f"{manifest.rows:,}", "", f"Up to {manifest.rows_per_person:,} of one person. {withheld}"

@@ -13,6 +13,7 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
+from reticent.attacks.excess import exceeds_chance, find_control, find_guessing
 from reticent.drawing import plots
 from reticent.report.blocks import format_value
 
@@ -190,12 +191,21 @@ def _render_key_figure(entry: Mapping[str, str]) -> str:
 
 
 def _render_html_section(section: Mapping[str, Any]) -> str:
-    parts = "\n".join(_render_html_block(part) for part in section["parts"])
+    is_pictured = any("figure" in part or "chart" in part for part in section["parts"])
+    parts = "\n".join(
+        _render_folded_table(part["table"]) if is_pictured and set(part) == {"table"} else _render_html_block(part)
+        for part in section["parts"]
+    )
     return f'<section id="{section["id"]}" aria-labelledby="{section["id"]}-title">\n<h2 id="{section["id"]}-title">{escape_html(section["title"])}</h2>\n{parts}\n</section>'
 
 
 def _render_folded_section(section: Mapping[str, Any]) -> str:
     return f"<details><summary>{escape_html(section['title'])}</summary>\n{_render_html_section(section)}\n</details>"
+
+
+def _render_folded_table(table: Mapping[str, Any]) -> str:
+    """Render a table that stands beside pictures, folded below its caption."""
+    return f'<details class="numbers"><summary>{escape_html(table["caption"])}</summary>{_render_html_table(table)}</details>'
 
 
 def _escape_markdown(text: str) -> str:
@@ -331,16 +341,23 @@ def _render_pairs(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
 
 
 def _render_attacks(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Render what each adversary reaches as a filled disc beside the hollow one of who guesses without the release."""
-    reached = [value for row in rows for value in (row["success"], row["baseline"]) if value is not None]
-    top = max([*reached, 0.01]) * 1.05
+    """Render what each adversary reaches as a filled disc with its interval, beside the hollow disc of its control."""
+    numbers = [
+        row[name] for row in rows for name in ("success", "high", "control", "baseline") if row[name] is not None
+    ]
+    top = min(max([*numbers, 0.01]) * 1.05, 1.0)
     lines = []
     for row in rows:
-        guessing = "" if row["baseline"] is None else f"guessing {plots.format_share(row['baseline'])}"
+        control = find_control(row)
+        guessing = find_guessing(row)
+        word = "guessing" if guessing is None else "control"
+        beside = "" if control is None else f"<span>{word} {plots.format_share(control)}</span>"
+        chance = "<span>more than chance</span><br>" if exceeds_chance(row) else ""
+        interval = None if row["low"] is None or row["high"] is None else (row["low"], row["high"])
         lines.append(
             f'<tr><th scope="row" class="who"><strong>{escape_html(row["adversary"])}</strong><span>{escape_html(row["says"])}</span></th>'
-            f'<td class="discs">{plots.draw_attack(row["success"], row["baseline"], top)}</td>'
-            f'<td class="reached"><strong>{plots.format_share(row["success"])}</strong><span>{guessing}</span></td></tr>'
+            f'<td class="discs">{plots.draw_attack(row["success"], control, top, interval, guessing)}</td>'
+            f'<td class="reached"><strong>{plots.format_share(row["success"])}</strong>{chance}{beside}</td></tr>'
         )
     head = (
         f'<tr><th scope="col" class="who">adversary</th><th scope="col" class="discs">{plots.draw_attack_axis(top)}'

@@ -57,10 +57,7 @@ def draw_time_line(releases: Sequence[DrawnRelease]) -> str:
         x = scale(release.seconds)
         plot.add_disc(x, y, DISC_RADIUS, "release" if release.counts else "reference-hollow")
         label = release.label if len(release.label) <= MAX_LABEL_LETTERS else f"{release.label[:MAX_LABEL_LETTERS]}…"
-        if x > 50:
-            plot.add_text(x, y - LABEL_RISE, label, "halo", "end", shift=-12)
-        else:
-            plot.add_text(x, y - LABEL_RISE, label, "halo", shift=12)
+        plot.add_label(x, y - LABEL_RISE, label, "halo", 12)
     joined = sum(1 for release in releases if release.earlier)
     return plot.render(
         f"{len(releases):,} releases from {format_moment(low, '%Y-%m-%d')} to {format_moment(high, '%Y-%m-%d')}; "

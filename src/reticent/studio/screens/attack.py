@@ -11,6 +11,16 @@ from typing import Any
 from starlette.datastructures import FormData
 
 from reticent import catalogue
+from reticent.attacks.excess import (
+    ATTACKS_DRAWN,
+    WHO_GUESSES,
+    WHO_KNOWS_MORE,
+    describe_excess,
+    exceeds_chance,
+    find_control,
+    find_guessing,
+    measure_excess,
+)
 from reticent.audit.result import format_passthrough
 from reticent.drawing import plots
 from reticent.errors import RequestError, suggest
@@ -82,14 +92,11 @@ class AdversaryLine:
 
     @property
     def control(self) -> float | None:
-        """What the same adversary reaches where groups say nothing; where nobody computed it, what guessing reaches."""
-        control = self.outcome.get("control")
-        return self.outcome.get("baseline") if control is None else control
+        return find_control(self.outcome)
 
     @property
     def guessing(self) -> float | None:
-        """What always guessing the most frequent value reaches, where this is not the control."""
-        return None if self.outcome.get("control") is None else self.outcome.get("baseline")
+        return find_guessing(self.outcome)
 
     @property
     def has_success(self) -> bool:
@@ -97,16 +104,11 @@ class AdversaryLine:
 
     @property
     def exceeds_chance(self) -> bool:
-        """Whether the whole interval of the success lies beyond the control and beyond guessing."""
-        if not self.has_success:
-            return False
-        low = self.outcome.get("low")
-        reached = self.outcome["success"] if low is None else low
-        return bool(reached > max(self.control or 0.0, self.guessing or 0.0))
+        return exceeds_chance(self.outcome)
 
     @property
     def excess(self) -> float:
-        return self.outcome["success"] - max(self.control or 0.0, self.guessing or 0.0) if self.has_success else 0.0
+        return measure_excess(self.outcome) if self.has_success else 0.0
 
 
 def show(desk: Desk) -> dict[str, Any]:
@@ -131,10 +133,8 @@ def show(desk: Desk) -> dict[str, Any]:
         "pictures": [
             picture
             for picture in (
-                _draw_picture([line for line in tried if line.row.guesses], "who know the describing columns alone"),
-                _draw_picture(
-                    [line for line in tried if not line.row.guesses], "who know more, or ask for something else"
-                ),
+                _draw_picture([line for line in tried if line.row.guesses], WHO_GUESSES),
+                _draw_picture([line for line in tried if not line.row.guesses], WHO_KNOWS_MORE),
             )
             if picture is not None
         ],
@@ -299,7 +299,7 @@ def _list_others(desk: Desk, subject: AttackedRelease) -> list[str]:
     ]
 
 
-def _draw_picture(lines: Sequence[AdversaryLine], who: str) -> dict[str, Any] | None:
+def _draw_picture(lines: Sequence[AdversaryLine], who: tuple[str, str]) -> dict[str, Any] | None:
     """Draw what adversaries reach beside their controls; None where none was tried."""
     if not lines:
         return None
@@ -312,12 +312,9 @@ def _draw_picture(lines: Sequence[AdversaryLine], who: str) -> dict[str, Any] | 
         if number is not None
     ]
     top = min(max([*numbers, 0.01]) * 1.05, 1.0)
-    exceeding = sum(line.exceeds_chance for line in reached)
-    title = f"No adversary {who} guesses anybody here"
-    if reached:
-        title = f"{exceeding} of {len(reached)} adversaries {who} reach more than chance"
     return {
-        "title": title,
+        "title": describe_excess([line.outcome for line in lines], who),
+        "drawn": ATTACKS_DRAWN,
         "axis": plots.draw_attack_axis(top),
         "rows": [_draw_line(line, top) for line in ordered],
     }
