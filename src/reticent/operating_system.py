@@ -20,8 +20,10 @@ import stat
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # `import reticent` loads this module, and no library of paths
+    from pathlib import Path
 
 try:
     import fcntl
@@ -261,7 +263,7 @@ def lock_file(handle: int, *, shared: bool = False, wait: bool = True) -> None:
 
 def sync_to_disk(path: Path) -> None:
     """Flush a file's content, or the names in a folder, to the disk; not every system can do that with a folder."""
-    if os.name == "nt" and path.is_dir():
+    if os.name == "nt" and os.path.isdir(path):
         return
     handle = os.open(path, (os.O_RDWR if os.name == "nt" else os.O_RDONLY) | BINARY)
     try:
@@ -382,7 +384,8 @@ def get_used_addresses() -> int | None:
 def read_system_file(path: str) -> str:
     """Return what the system says of itself in a file such as `/proc/meminfo`; "" where there is none."""
     try:
-        return Path(path).read_text(encoding="utf-8", errors="replace")
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read()
     except OSError:
         return ""
 
@@ -396,7 +399,8 @@ def read_process_memory(field: str) -> int | None:
 def reset_peak_memory() -> bool:
     """Forget the peak of what ran before; False where that is not possible."""
     try:
-        Path("/proc/self/clear_refs").write_bytes(b"5")
+        with open("/proc/self/clear_refs", "wb") as file:
+            file.write(b"5")
     except OSError:
         return False
     return True

@@ -15,7 +15,7 @@ import polars as pl
 import reticent as rt
 from reticent import operating_system
 from reticent.attacks.composition.release_odds import bound_release_odds
-from reticent.ledger import commit, release_desk
+from reticent.ledger import commit, private_files, release_desk
 from reticent.ledger import paths as ledger_paths
 from reticent.ledger.ledger import Ledger
 from reticent.release import export_files

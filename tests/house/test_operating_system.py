@@ -55,13 +55,16 @@ def list_system_calls(tree: ast.AST) -> Iterator[str]:
             yield str(node.arg)
         elif isinstance(node, ast.Constant) and str(node.value) in POSIX_NAMES - {"fork", "nice", "uname"}:
             yield str(node.value)  # of getattr
-        elif isinstance(node, ast.Constant) and node.value not in MEMORY_FILES:
-            if str(node.value).startswith(SYSTEM_FOLDERS):
-                yield str(node.value)
+        elif isinstance(node, ast.Constant) and is_foreign_system_file(str(node.value)):
+            yield str(node.value)
 
 
 MEMORY_FILES = {"/proc/meminfo", "/sys/fs/cgroup/memory."}
 """What `memory` asks `read_system_file` for, which answers "" where there is no such file."""
+
+
+def is_foreign_system_file(text: str) -> bool:
+    return text.startswith(SYSTEM_FOLDERS) and text not in MEMORY_FILES
 
 
 def list_translated_writes(tree: ast.AST) -> Iterator[int]:
