@@ -14,7 +14,7 @@ KEPT_BY = {  # a promise with its parameters as they should be, and the method t
     "p-privacy": ({"target": '"uniform"'}, "distribution"),
     "skyline": ({"points": "[{ bandwidth = 0.5, t = 0.3 }]"}, "mondrian"),
 }
-KEEPS = {**dict(METHODS), "distribution": "p-privacy"}
+KEEPS = {**dict(list(METHODS)), "distribution": "p-privacy"}
 TARGETS = {  # what may be believed of a value, wrongly said
     "nothing": "{}",
     "two of them": "{ zipf = { s = 1 }, normal = { mean = 1, std = 1 } }",

@@ -28,7 +28,6 @@ TESTS = (
     "tests/ledger/test_identifiers.py",
     "tests/cli/test_demo.py",
     "tests/cli/test_audit.py",
-    "tests/cli/test_query.py",
     "tests/cli/test_attack.py",
     "tests/cli/test_bad_input.py",
 )
