@@ -21,7 +21,7 @@ GROUPS  := --group test --group lint --group browser --group docs
 NEWPIP  := 'pip>=25.1'
 
 .NOTPARALLEL:
-.PHONY: help venv install build demo test test-cluster faults hostile queries browser lint format bench docs docs-look pictures studies install-check dist dist-check lowest pylock lock clean
+.PHONY: help venv install build demo test quick blocked test-cluster faults hostile queries browser lint format bench docs docs-look pictures studies install-check dist dist-check lowest pylock lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
@@ -38,6 +38,15 @@ demo: $(VENV)/.kernels ## publish, audit, attack, ask and report a release of bu
 
 test: $(VENV)/.test $(VENV)/.kernels ## run the whole suite (ARGS='...' for pytest, JOBS=n processes)
 	@$(BIN)/python -m pytest -n $(JOBS) $(ARGS)
+
+# Folders of code that decides, of commands and of what is pinned; `tests/support/time_budget.py` says in which order.
+QUICK := $(addprefix tests/,golden contract models audit methods release recipe ledger kernels data cli query labels estimate \
+  format attacks publish hostile partitioned properties papers house/test_import_layers.py house/test_operating_system.py)
+quick: $(VENV)/.test $(VENV)/.kernels ## run what finds most faults in two minutes on two cores (JOBS=n processes)
+	@$(BIN)/python -m pytest -q -n $(JOBS) -p tests.support.time_budget -rfE $(QUICK) $(ARGS)
+
+blocked: $(VENV)/.test $(VENV)/.kernels ## run a part of the suite without what only POSIX systems have (TESTS='...')
+	@$(BIN)/python -m tests.packaging.blocked_check -n $(JOBS) $(ARGS)
 
 faults: $(VENV)/.test $(VENV)/.kernels ## spoil every change of the disk in every way (ARGS='--every 5' for a part); needs gcc
 	@$(BIN)/python -m tests.faults.sweep $(ARGS)

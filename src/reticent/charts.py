@@ -44,7 +44,7 @@ class Chart:
                 attempt='a name such as "chart.svg".',
             )
         try:
-            target.write_text(self.svg, encoding="utf-8")
+            target.write_text(self.svg, encoding="utf-8", newline="\n")
         except OSError as error:
             raise DiskError(f"The chart cannot be written to {target}: {error.strerror}.") from None
         return target

@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
 from time import process_time
 from typing import Any, Generic, TypeVar
 
@@ -26,6 +25,7 @@ from reticent.data.cells import Cells
 from reticent.data.declared_withholding import NONE_WITHHELD
 from reticent.errors import PromiseUnreachable, ReticentError
 from reticent.job.job import Job
+from reticent.operating_system import read_process_memory, reset_peak_memory
 from reticent.time_limit import TimeLimitReached, run_within
 
 T = TypeVar("T")
@@ -173,11 +173,11 @@ class Cost:
 def measure_cost() -> Iterator[Cost]:
     """Measure the CPU seconds and memory of a block."""
     cost = Cost()
-    memory_before = _read_memory_field("VmRSS") if _reset_high_water_mark() else None
+    memory_before = read_process_memory("VmRSS") if reset_peak_memory() else None
     started = process_time()
     yield cost
     cost.seconds = process_time() - started
-    high_water_mark = _read_memory_field("VmHWM")
+    high_water_mark = read_process_memory("VmHWM")
     if memory_before is not None and high_water_mark is not None:
         cost.memory = max(high_water_mark - memory_before, 0)
 
@@ -210,20 +210,3 @@ def _evaluate_candidate(
         except TimeLimitReached:
             return Evaluation(candidate, True, subject, figures, unmeasured=metric.name)
     return Evaluation(candidate, True, subject, figures)
-
-
-def _read_memory_field(name: str) -> int | None:
-    try:
-        status = Path("/proc/self/status").read_text()
-    except OSError:
-        return None
-    return next((int(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith(f"{name}:")), None)
-
-
-def _reset_high_water_mark() -> bool:
-    """Reset the high-water mark of what ran before."""
-    try:
-        Path("/proc/self/clear_refs").write_text("5")
-    except OSError:
-        return False
-    return True

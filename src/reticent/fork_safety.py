@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import os
 
-_TASKS = "/proc/self/task"
+from reticent.operating_system import list_thread_names
+
 _POOL_THREAD = "polars-"  # and a number
 _has_computed = False
 _lost_threads = False
@@ -33,12 +34,8 @@ def require_not_forked() -> None:
 
 def _is_pool_running() -> bool:
     """Tell whether Polars' threads run, by their names; if a system does not show them, whether anything was computed."""
-    names = []
-    try:
-        for task in os.listdir(_TASKS):
-            with open(f"{_TASKS}/{task}/comm") as file:
-                names.append(file.read().strip())
-    except OSError:
+    names = list_thread_names()
+    if names is None:
         return _has_computed
     return any(name.startswith(_POOL_THREAD) and name.removeprefix(_POOL_THREAD).isdigit() for name in names)
 

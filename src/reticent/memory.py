@@ -8,15 +8,9 @@ from __future__ import annotations
 
 import errno
 import re
-from pathlib import Path
 
 from reticent.errors import OutOfMemory
-
-try:
-    import resource
-except ImportError:  # there are no such limits on Windows
-    resource = None  # type: ignore[assignment]  # a system without limits has no such module
-
+from reticent.operating_system import get_address_limit, get_used_addresses, read_system_file
 
 BYTES_PER_TEXT_BYTE = (
     12  # bytes of memory for each byte of a text file of rows, from reading to the audit; measured: 11
@@ -68,32 +62,17 @@ def get_available_memory() -> int | None:
 
 
 def _read_available_memory() -> int | None:
-    told = re.search(r"MemAvailable:\s+(\d+) kB", _read_system_file("/proc/meminfo"))
+    told = re.search(r"MemAvailable:\s+(\d+) kB", read_system_file("/proc/meminfo"))
     return int(told[1]) * 1024 if told else None
-
-
-def get_address_limit() -> int | None:
-    """Return the most addresses that this process may use (`ulimit -v`); None if there is no limit."""
-    if resource is None:
-        return None
-    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-    return None if limit == resource.RLIM_INFINITY else limit
 
 
 def get_addresses_left() -> int | None:
     """Return how many addresses the limit leaves; None if there is none."""
     limit = get_address_limit()
-    pages = _read_system_file("/proc/self/statm").split()
-    return None if limit is None or not pages else limit - int(pages[0]) * resource.getpagesize()
+    used = get_used_addresses()
+    return None if limit is None or used is None else limit - used
 
 
 def _read_control_group_memory() -> int | None:
-    limit, used = (_read_system_file(f"/sys/fs/cgroup/memory.{name}").strip() for name in ("max", "current"))
+    limit, used = (read_system_file(f"/sys/fs/cgroup/memory.{name}").strip() for name in ("max", "current"))
     return int(limit) - int(used) if limit.isdigit() and used.isdigit() else None
-
-
-def _read_system_file(path: str) -> str:
-    try:
-        return Path(path).read_text()
-    except OSError:
-        return ""

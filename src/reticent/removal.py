@@ -21,7 +21,7 @@ from typing import Any
 
 import polars as pl
 
-from reticent import catalogue, registry
+from reticent import catalogue, operating_system, registry
 from reticent.data.columns import Column, Role, find_columns_with_role, has_types, recode_values, resolve_columns
 from reticent.data.parsing import parse_dates, parse_numbers
 from reticent.data.source import Source, collect_frame, open_source, with_spellings
@@ -153,7 +153,7 @@ def forget(
         if job_target is not None:
             new_job = job.at(source=_make_source(job.source, target))
             staged_job = stack.enter_context(staging.stage_file(job_target, only_new=not force))
-            staged_job.write_text(new_job.to_toml(), encoding="utf-8")
+            staged_job.write_text(new_job.to_toml(), encoding="utf-8", newline="\n")
         _write_table(staged_table, kept)
     return RemovalOutcome(
         target,
@@ -323,7 +323,7 @@ def _write_table(staged: Path, table: pl.DataFrame) -> None:
             table.write_csv(staged)
         else:
             table.write_parquet(staged)
-        os.chmod(staged, PRIVATE_FILE_MODE)
+        operating_system.set_mode(staged, PRIVATE_FILE_MODE)
 
 
 def _make_source(source: Source, target: Path) -> Source:

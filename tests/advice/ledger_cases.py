@@ -6,12 +6,14 @@ import os
 import shutil
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 import reticent as rt
+from reticent import operating_system
 from reticent.attacks.composition.release_odds import bound_release_odds
 from reticent.ledger import commit, private_files, release_desk
 from reticent.ledger import paths as ledger_paths
@@ -430,6 +432,22 @@ def write_ledger_through_a_link(desk: Desk) -> Steps:
 
 
 @follows(
+    "ledger/private_files.py",
+    "the command again later; or removing this file, if no process publishes by this ledger.",
+)
+def publish_where_a_killed_process_left_its_lock(desk: Desk) -> Steps:
+    publish(desk, "first")
+    held = Ledger.open().folder / "ledger.lock.held"
+    held.touch()
+    hold_at_once = partial(private_files._hold_exclusive_file, max_seconds=0)
+    desk.patch.setattr(operating_system, "has_file_locks", lambda: False)
+    desk.patch.setattr(private_files, "_hold_exclusive_file", hold_at_once)
+    yield lambda: publish(desk, "second", others())
+    held.unlink()
+    yield lambda: publish(desk, "second", others())
+
+
+@follows(
     "ledger/journal.py",
     "a command of the user and version that published then; or removing it, after a look whether the latest release is in "
     "the ledger.",
@@ -547,7 +565,7 @@ def delete_link_to_a_release(desk: Desk) -> Steps:
 def delete_release_of_another_user(desk: Desk) -> Steps:
     publish(desk, "release")
     delete = desk.command("withdraw", "release", "--reason", "wrong", "--delete")
-    yield desk.with_setting(private_files, "get_user_id", lambda: 12345, delete)
+    yield desk.with_setting(operating_system, "belongs_to_other_user", lambda *_: True, delete)
     yield desk.command("withdraw", "release", "--reason", "wrong")
 
 

@@ -100,3 +100,18 @@ def test_a_reader_that_has_seen_enough_gets_no_traceback(place):
     done = subprocess.run(["bash", "-c", pipe], capture_output=True, text=True, check=False)
     assert done.returncode == 0
     assert "Traceback" not in done.stderr
+
+
+def test_help_loads_neither_markdown_nor_tracebacks_and_leaves_rich_as_it_is():
+    program = """
+import contextlib, io, sys
+from reticent.cli.main import main
+with contextlib.redirect_stdout(io.StringIO()) as page:
+    assert main(["--help"]) == 0
+assert "Commands" in page.getvalue()
+assert not {"markdown_it", "rich.markdown", "rich.traceback", "polars", "numpy"} & set(sys.modules)
+import rich.markdown, rich.traceback, typer.rich_utils
+assert type(typer.rich_utils.Markdown("x")) is rich.markdown.Markdown
+assert typer.rich_utils.Traceback.from_exception is not None
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)

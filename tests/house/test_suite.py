@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.support.repository import ROOT
+from tests.support.time_budget import order_by_turns
 
 TESTS = ROOT / "tests"
 MODULES = sorted(TESTS.rglob("*.py"))
@@ -104,3 +105,11 @@ def test_every_way_to_patch_a_constant_is_seen(line):
 )
 def test_a_function_or_a_class_may_be_replaced(line):
     assert not list(list_patched_constants(ast.parse(line)))
+
+
+def test_a_quick_run_takes_one_test_of_each_file_before_a_second_of_any():
+    names = ["a.py::one", "a.py::two", "a.py::three", "b.py::one", "b.py::two", "tests/golden/c.py::one", "c.py::one"]
+    order = [names[place] for place in order_by_turns(names)]
+    assert order == ["a.py::one", "b.py::one", names[5], "c.py::one", "a.py::two", "b.py::two", "a.py::three"]
+    golden = [f"tests/golden/test_golden.py::{number}" for number in range(5)]
+    assert order_by_turns([*golden, "b.py::one", "b.py::two"]) == [0, 1, 2, 5, 3, 4, 6]

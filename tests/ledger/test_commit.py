@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import reticent as rt
+from reticent import operating_system
 from reticent.cli.startup import recover_interrupted_runs
 from reticent.errors import AlreadyPublished, DiskError, OutputExists, RequestError
 from reticent.ledger import commit, journal, paths, private_files, staging
@@ -58,7 +59,7 @@ def abandon(target: Path | None, ledger: Path | None = None) -> Path:
 @pytest.mark.parametrize("there", [True, False])
 def test_two_folders_exchange_their_names_or_nothing_happens(tmp_path, monkeypatch, there):
     if not there:
-        monkeypatch.setattr(private_files, "_call_rename", lambda *_: errno.ENOSYS)
+        monkeypatch.setattr(operating_system, "call_rename", lambda *_: errno.ENOSYS)
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
         (tmp_path / name / name).touch()
@@ -74,7 +75,7 @@ def test_two_folders_exchange_their_names_or_nothing_happens(tmp_path, monkeypat
 @pytest.mark.parametrize("there", [True, False])
 def test_a_name_is_taken_only_where_nothing_has_it(tmp_path, monkeypatch, there):
     if not there:
-        monkeypatch.setattr(private_files, "_call_rename", lambda *_: errno.ENOSYS)
+        monkeypatch.setattr(operating_system, "call_rename", lambda *_: errno.ENOSYS)
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
     with pytest.raises(FileExistsError):
@@ -143,9 +144,9 @@ def test_a_system_without_modes_or_folder_handles_recovers_nothing(tmp_path, mon
     with die(journal, "append_entry"):
         rt.publish(job(), frame=people(), to=tmp_path / "one", ledger=tmp_path / "ledger")
     before = sorted(tmp_path.rglob("*"))
-    monkeypatch.setattr(private_files, "has_directory_handles", lambda: False)
+    monkeypatch.setattr(operating_system, "has_directory_handles", lambda: False)
     assert recover(tmp_path / "ledger") == []
-    with pytest.raises(RequestError, match="no user ids, modes or folder handles"):
+    with pytest.raises(RequestError, match="no user ids, modes, locks or folder handles"):
         rt.publish(job(), frame=people(seed=2), to=tmp_path / "two", ledger=tmp_path / "ledger")
     assert sorted(tmp_path.rglob("*")) == before
     rt.publish(job(), frame=people(seed=2), to=tmp_path / "two", ledger=tmp_path / "second")
@@ -175,7 +176,7 @@ def test_a_temporary_release_of_a_dead_process_goes_too(tmp_path, monkeypatch):
 @pytest.mark.parametrize("step", ["store_sketches", "write_notes", "append_entry", "replace_notes"])
 def test_a_journal_is_settled_by_its_own_ledger_alone(tmp_path, monkeypatch, die, step, there):
     if not there:
-        monkeypatch.setattr(private_files, "_call_rename", lambda *_: errno.ENOSYS)
+        monkeypatch.setattr(operating_system, "call_rename", lambda *_: errno.ENOSYS)
     rt.publish(job(), frame=people(), to=tmp_path / "one", ledger=tmp_path / "first")
     with die(journal, step):
         rt.publish(job(), frame=people(), to=tmp_path / "one", ledger=tmp_path / "first", force=True, again=True)
@@ -191,7 +192,7 @@ def test_a_journal_is_settled_by_its_own_ledger_alone(tmp_path, monkeypatch, die
 
 def test_between_two_renames_the_old_release_is_put_back(tmp_path, monkeypatch, die):
     old = rt.publish(job(), frame=people(), to=tmp_path / "one", ledger=tmp_path / "ledger")
-    monkeypatch.setattr(private_files, "_call_rename", lambda *_: errno.ENOSYS)
+    monkeypatch.setattr(operating_system, "call_rename", lambda *_: errno.ENOSYS)
 
     def put(folder, place, aside, *, replace):
         os.rename(place, aside)
@@ -235,7 +236,7 @@ def test_a_release_that_was_moved_away_after_a_crash_is_noted_all_the_same(tmp_p
 @pytest.mark.parametrize("there", [True, False], ids=["exchange", "two renames"])
 def test_a_step_that_fails_takes_the_others_back(tmp_path, monkeypatch, step, there):
     if not there:
-        monkeypatch.setattr(private_files, "_call_rename", lambda *_: errno.ENOSYS)
+        monkeypatch.setattr(operating_system, "call_rename", lambda *_: errno.ENOSYS)
     ledger = tmp_path / "ledger"
     rt.publish(job(), frame=people(), to=tmp_path / "one", ledger=ledger)
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
@@ -255,7 +256,7 @@ def test_a_step_that_fails_takes_the_others_back(tmp_path, monkeypatch, step, th
 
 def test_a_journal_that_cannot_be_synced_is_taken_back(tmp_path, monkeypatch):
     ledger = tmp_path / "ledger"
-    sync = journal.private_files.sync_to_disk
+    sync = operating_system.sync_to_disk
 
     def refused(path):
         if path == ledger and (ledger / journal.JOURNAL_FOLDER).exists():
@@ -263,7 +264,7 @@ def test_a_journal_that_cannot_be_synced_is_taken_back(tmp_path, monkeypatch):
         sync(path)
 
     with monkeypatch.context() as patch:
-        patch.setattr(journal.private_files, "sync_to_disk", refused)
+        patch.setattr(operating_system, "sync_to_disk", refused)
         with pytest.raises(DiskError):
             rt.publish(job(), frame=people(), to=tmp_path / "one", ledger=ledger)
     assert Ledger.open(ledger).read_entries() == []

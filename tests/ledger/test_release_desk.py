@@ -12,8 +12,8 @@ import reticent as rt
 from reticent.errors import AlreadyPublished, OutputExists, RequestError
 from reticent.ledger.ledger import Ledger
 from reticent.ledger.paths import resolve_notes_folder
-from reticent.ledger.private_files import get_user_name
 from reticent.ledger.withdrawals import WITHDRAWALS_FILE
+from reticent.operating_system import get_user_name
 from tests.support import contract_examples
 from tests.support.ledger_tables import COLUMNS, job, people
 
@@ -199,15 +199,14 @@ def test_a_folder_that_is_gone_is_withdrawn(tmp_path, published):
 
 
 def test_a_folder_of_another_user_is_not_removed(published, monkeypatch):
-    from reticent.ledger import private_files, release_desk
+    from reticent import operating_system
+    from reticent.ledger import release_desk
 
-    owner = os.stat(published).st_uid
-    monkeypatch.setattr(release_desk.private_files, "get_user_id", lambda: owner + 1)
+    monkeypatch.setattr(operating_system, "belongs_to_other_user", lambda *_: True)
     monkeypatch.setattr(release_desk.journal, "recover", lambda *_: [])
     monkeypatch.setattr(release_desk.journal, "settle_journal", lambda *_: None)
     with pytest.raises(OutputExists, match="another user's"):
         rt.withdraw(published, reason="wrong", delete=True)
-    assert private_files is release_desk.private_files
     assert published.exists()
     assert rt.releases()[0].withdrawal is None
 

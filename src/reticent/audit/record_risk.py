@@ -32,6 +32,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from reticent import operating_system
 from reticent.audit.groups import number_values, pack_columns
 from reticent.audit.kind import RecomputedRelease
 from reticent.audit.measure.counts import parse_parameter
@@ -450,15 +451,15 @@ def _parse_weights(present: Mapping[str, pl.Series], name: str) -> np.ndarray:
 def _write_private(target: Path, content: bytes) -> None:
     """Write a file of mode 600 in one step: it has the whole content, or what was there before."""
     parent = Path(os.path.abspath(target)).parent.resolve()
-    if not private_files.has_directory_handles():
+    if not operating_system.can_recover():
         private_files.write_file(parent / target.name, content)
         return
     part = f".{target.name}.{secrets.token_hex(8)}.part"
-    with private_files.open_folder(parent) as handle:
+    with operating_system.open_folder(parent) as handle:
         try:
             private_files.write_private_file(part, handle, content)
-            os.replace(part, target.name, src_dir_fd=handle, dst_dir_fd=handle)
+            operating_system.replace_in(part, target.name, handle)
         except BaseException:
             with suppress(OSError):
-                os.unlink(part, dir_fd=handle)
+                operating_system.remove_file_in(part, handle)
             raise

@@ -13,8 +13,8 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from reticent.cli.completion import add_completions
 from reticent.cli.failures import EXAMPLE_PREFIX
+from reticent.cli.help_formatter import load_help_formatter
 from reticent.cli.progress import note_release
 from reticent.cli.startup import describe_version
 from reticent.errors import RequestError
@@ -44,6 +44,8 @@ COMMANDS = (
     "studio",
 )
 
+HELP_OPTIONS = {"-h", "--help"}
+
 
 class PathOnlyCommand(TyperCommand):
     """A command that accepts no URL where it expects a path."""
@@ -68,9 +70,11 @@ def build_parser(words: Sequence[str] = ()) -> Any:
         add_completion=not words or words[0].startswith("-"),
         rich_markup_mode="rich",
         pretty_exceptions_enable=False,
-        context_settings={"help_option_names": ["-h", "--help"]},
+        context_settings={"help_option_names": sorted(HELP_OPTIONS, key=len)},
         epilog="Start with:  reticent demo",
     )
+    if HELP_OPTIONS & set(words):
+        load_help_formatter()
     named = next((word for word in words if not word.startswith("-")), None)
     for name in (named,) if named in COMMANDS else COMMANDS:
         module = import_module(f"reticent.cli.{name}")
@@ -78,6 +82,8 @@ def build_parser(words: Sequence[str] = ()) -> Any:
         app.command(name, cls=PathOnlyCommand, epilog=f"{EXAMPLE_PREFIX}{module.EXAMPLE}")(command)
     parser = _simplify_help(typer.main.get_command(app))
     if not words:  # a shell asks for completions without a word; every other run names its command
+        from reticent.cli.completion import add_completions
+
         add_completions(parser)
     return parser
 

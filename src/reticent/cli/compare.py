@@ -212,7 +212,7 @@ def write_texts(texts: Mapping[Path | None, str | None], force: bool) -> list[Pa
             continue
         try:
             with staging.stage_file(path, only_new=not force) as staged:
-                staged.write_text(text, encoding="utf-8")
+                staged.write_text(text, encoding="utf-8", newline="\n")
         except FileExistsError:
             raise OutputExists(f"{path} exists by now: another process made it.", attempt="another name.") from None
         paths.append(path)

@@ -107,7 +107,7 @@ def _write_census(to: Path, rows: int, progress: Any) -> Any:
         people = datasets.load("census", rows, 1).cast({pl.Enum: pl.String})
         people.write_csv(to / "census.csv")
         datasets.write_hierarchies("census", str(to / "hierarchies"))
-        (to / "job.toml").write_text(JOB_TEXT, encoding="utf-8")
+        (to / "job.toml").write_text(JOB_TEXT, encoding="utf-8", newline="\n")
     return people
 
 
@@ -205,5 +205,5 @@ def _write_report(release: Any, to: Path, progress: Any) -> Path:
     page = report(release)
     target = to / "report.html"
     with translate_disk_errors(to):
-        target.write_text(page.html(), encoding="utf-8")
+        target.write_text(page.html(), encoding="utf-8", newline="\n")
     return target

@@ -98,7 +98,7 @@ def init(
         relative_path = os.path.relpath(Path(data).resolve(), target.resolve().parent)
         draft = replace(draft, source=replace(draft.source, path=relative_path))
     with write_new_file(target, force) as part:
-        part.write_text(draft.to_toml(), encoding="utf-8")
+        part.write_text(draft.to_toml(), encoding="utf-8", newline="\n")
     if json:
         say_json({"job": str(target), **_collect_facts(draft)})
         return

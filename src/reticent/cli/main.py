@@ -11,13 +11,12 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
-import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+from reticent import operating_system
 from reticent.cli import startup
 from reticent.cli.failures import ErrorOptions, TerminationSignal, UsageError, report_failure
 from reticent.cli.progress import apply_log_options, log_exit_code
@@ -107,16 +106,10 @@ def _handle_termination() -> Iterator[None]:
     def end(*_: object) -> None:
         raise TerminationSignal
 
-    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    is_main_thread = threading.current_thread() is threading.main_thread()
-    handled = [number for number in numbers if is_main_thread and signal.getsignal(number) is signal.SIG_DFL]
-    for number in handled:
-        signal.signal(number, end)
-    try:
+    handlers = operating_system.get_signal_handlers(operating_system.list_ending_signals())
+    unhandled = [number for number, handler in handlers.items() if operating_system.is_unhandled(handler)]
+    with operating_system.handle_signals(dict.fromkeys(unhandled, end)):
         yield
-    finally:
-        for number in handled:
-            signal.signal(number, signal.SIG_DFL)
 
 
 if __name__ == "__main__":

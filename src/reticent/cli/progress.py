@@ -189,7 +189,7 @@ def _open_log(path: Path) -> TextIO:
     if path.is_dir():
         raise RequestError(f"The log {path} is a folder.", attempt="--log with a file's name.")
     with translate_disk_errors(path):
-        return path.open("a", encoding="utf-8")
+        return path.open("a", encoding="utf-8", newline="\n")
 
 
 def _apply_settings(settings: LogSettings) -> None:

@@ -31,5 +31,5 @@ def schema(
         say(format_schema().rstrip())
         return
     with write_new_file(output, force) as part:
-        part.write_text(format_schema(), encoding="utf-8")
+        part.write_text(format_schema(), encoding="utf-8", newline="\n")
     say(f"Wrote {output}.")

@@ -22,7 +22,7 @@ from typing import Any
 
 import reticent
 from reticent.errors import OutOfMemory, ReticentError
-from reticent.memory import get_address_limit
+from reticent.operating_system import get_address_limit
 
 MIN_ADDRESS_BYTES = 2 << 30  # bytes of addresses, of which a small table fills a tenth
 AMPLE_ADDRESS_BYTES = 16 << 30  # a limit that needs no care

@@ -55,7 +55,7 @@ class Hierarchy:
         buffer = io.StringIO()
         csv.writer(buffer, delimiter=";", lineterminator="\n").writerows(self.rows())
         try:
-            Path(path).write_text(buffer.getvalue(), encoding="utf-8")
+            Path(path).write_text(buffer.getvalue(), encoding="utf-8", newline="\n")
         except OSError as error:
             raise DiskError(f"The hierarchy cannot be written to {path}: {error.strerror}.") from None
 

@@ -74,6 +74,6 @@ def write_hierarchy_files(hierarchies: Mapping[str, HierarchyRows], folder: str 
     paths = []
     for name, rows in hierarchies.items():
         path = folder / f"{name}.csv"
-        path.write_text("".join(";".join(row) + "\n" for row in rows), encoding="utf-8")
+        path.write_text("".join(";".join(row) + "\n" for row in rows), encoding="utf-8", newline="\n")
         paths.append(path)
     return paths

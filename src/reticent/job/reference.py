@@ -34,12 +34,12 @@ for editors. This page is made from the fields of `src/reticent/catalogue/`: `py
 def main(folder: str) -> None:
     """Write the page of all parameters, and the tables of other pages, in a folder of docs."""
     docs = Path(folder)
-    (docs / PARAMETERS_PAGE).write_text(format_parameters_page(), encoding="utf-8")
+    (docs / PARAMETERS_PAGE).write_text(format_parameters_page(), encoding="utf-8", newline="\n")
     for path in sorted(docs.rglob("*.md")):
         text = path.read_text(encoding="utf-8")
         refreshed = refresh_tables(text)
         if refreshed != text:
-            path.write_text(refreshed, encoding="utf-8")
+            path.write_text(refreshed, encoding="utf-8", newline="\n")
 
 
 def format_parameters_page() -> str:

@@ -18,6 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from reticent import operating_system
 from reticent.data.source import Source
 from reticent.errors import OutputExists
 from reticent.format.folder import translate_disk_errors
@@ -35,8 +36,8 @@ from reticent.ledger.paths import (
     resolve_notes_folder,
 )
 from reticent.ledger.private_files import LEDGER_FILE, read_entries, replace_dir, undo_replace
-from reticent.ledger.staging import ignore_signals
 from reticent.ledger.witness import encrypt_witness
+from reticent.operating_system import ignore_signals
 from reticent.progress import ProgressCallback, ProgressEvent
 from reticent.redaction import redact
 
@@ -75,7 +76,7 @@ def commit(
         progress(ProgressEvent("joining with earlier releases", 0.95))
         record = replace(record, notices=(*record.notices, *record.composition_check(staged, ledger)))
     with translate_disk_errors(target):
-        os.chmod(staged, 0o755)
+        operating_system.set_mode(staged, 0o755)
         private_files.sync_tree(staged)
     key = ledger.ensure_key()
     with ignore_signals(), ledger.lock():
@@ -119,7 +120,7 @@ def commit_journaled(
         with translate_disk_errors(Path(intent.notes)):
             journal.replace_notes(intent)
             switched = True
-            private_files.sync_to_disk(Path(intent.notes).parent)
+            operating_system.sync_to_disk(Path(intent.notes).parent)
     except BaseException:
         if os.path.lexists(ledger / journal.JOURNAL_FOLDER):
             try:
@@ -146,6 +147,19 @@ def require_target_free(target: Path, force: bool) -> None:
             why="A release is never overwritten silently.",
             attempt="another name, or --force (force=True).",
         )
+    if exists:
+        require_replaceable(target)
+
+
+def require_replaceable(target: Path) -> None:
+    """Refuse to replace a folder where a run that is interrupted half-way could not be put right."""
+    if not operating_system.can_recover():
+        raise OutputExists(
+            f"{target} exists, and this system cannot replace a folder safely.",
+            why="That takes two renames here. Between them there is no folder of this name, and if the process ended then the "
+            "next command could not tell what it had left from what somebody else has put there.",
+            attempt="another name.",
+        )
 
 
 def require_not_recorded(target: Path, digest: str) -> None:
@@ -162,7 +176,7 @@ def require_not_recorded(target: Path, digest: str) -> None:
 def place_copy(staged: Path, target: Path, force: bool) -> None:
     """Put a staged copy of a release in its place, without recording it."""
     with ignore_signals(), translate_disk_errors(target):
-        os.chmod(staged, 0o755)
+        operating_system.set_mode(staged, 0o755)
         private_files.sync_tree(staged)
         require_target_free(target, force)
         _place_release(staged, target)
@@ -189,12 +203,14 @@ def require_export_free(target: Path, force: bool, mark: str) -> None:
         raise OutputExists(
             f"{target} exists.", why="Nothing was written.", attempt="another name, or --force (force=True)."
         )
+    if is_folder:
+        require_replaceable(target)
 
 
 def place_export(staged: Path, target: Path, force: bool, mark: str) -> None:
     """Put a staged folder of an export in its place, in one step."""
     with ignore_signals(), translate_disk_errors(target):
-        os.chmod(staged, 0o755)
+        operating_system.set_mode(staged, 0o755)
         private_files.sync_tree(staged)
         require_export_free(target, force, mark)
         _place_release(staged, target)
@@ -214,7 +230,7 @@ def _make_entry(
         "content": content.mark,
         "rows": content.rows,
         "columns": list(content.columns),
-        "user": private_files.get_user_name(),
+        "user": operating_system.get_user_name(),
         "source": _describe_source(rows.source if ledger.batch is None else ledger.batch.all_rows.source),
         **_describe_staged(staged),
     }
@@ -276,8 +292,8 @@ def _place_release(staged: Path, target: Path) -> None:
         replace_dir(staged, target, staged.parent / staging.REPLACED_FOLDER, replace=replace)
     except FileExistsError:
         raise OutputExists(f"{target} exists by now: another process made it.", attempt="another name.") from None
-    private_files.sync_to_disk(target.parent)
-    private_files.sync_to_disk(staged.parent)
+    operating_system.sync_to_disk(target.parent)
+    operating_system.sync_to_disk(staged.parent)
 
 
 def _undo_commit(ledger: Path, intent: CommitIntent, switched: bool) -> None:
@@ -289,5 +305,5 @@ def _undo_commit(ledger: Path, intent: CommitIntent, switched: bool) -> None:
         undo_replace(intent.staged_notes, Path(intent.notes), intent.old_notes)
     if compute_release_digest(staged) != digest and compute_release_digest(target) == digest:
         undo_replace(staged, target, staged.parent / staging.REPLACED_FOLDER)
-        private_files.sync_to_disk(target.parent)
+        operating_system.sync_to_disk(target.parent)
     journal.roll_back_commit(ledger, intent)

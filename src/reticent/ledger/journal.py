@@ -30,6 +30,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from reticent import operating_system
 from reticent.errors import RequestError, pluralize
 from reticent.format.folder import translate_disk_errors
 from reticent.ledger import private_files, staging
@@ -38,15 +39,14 @@ from reticent.ledger.private_files import (
     KEY_FILE,
     LEDGER_FILE,
     LOCK_FILE,
-    get_user_id,
     is_plain_name,
     is_private_folder,
     is_signed,
-    open_folder,
     read_key,
     replace_dir,
     sign_fields,
 )
+from reticent.operating_system import belongs_to_other_user, get_user_id, open_folder
 
 SKETCHES_FOLDER = "ledger-sketches"
 JOURNAL_FOLDER = "ledger.journal"
@@ -92,7 +92,7 @@ def recover(ledger: Path, targets: Iterable[Path] = (), *, only_journal: bool = 
     user's own is settled, and no folder is removed but the one that its journal is about. This user's folders of
     older versions beside the outputs of `targets` are only named.
     """
-    if not private_files.has_directory_handles() or (only_journal and not _is_own_ledger(ledger)):
+    if not operating_system.can_recover() or (only_journal and not _is_own_ledger(ledger)):
         return []
     sentences: list[str] = []
     if is_pending(ledger):
@@ -144,16 +144,16 @@ def write_journal(
                 written = content.encode(errors="surrogateescape") if isinstance(content, str) else content
                 private_files.write_new_file(draft / folder / name, written)
                 contents[f"{folder}/{name}"] = hashlib.sha256(written).hexdigest()
-            private_files.sync_to_disk(draft / folder)
+            operating_system.sync_to_disk(draft / folder)
         stated = {**asdict(intent), "contents": contents}
         signed = {**stated, "mac": sign_fields(ledger, read_key(ledger), _SIGNING_PURPOSE, stated)}
         private_files.write_new_file(draft / INTENT_FILE, json.dumps(signed))
-        private_files.sync_to_disk(draft)
+        operating_system.sync_to_disk(draft)
         os.rename(draft, ledger / JOURNAL_FOLDER)
     except BaseException:
         shutil.rmtree(draft, ignore_errors=True)
         raise
-    private_files.sync_to_disk(ledger)
+    operating_system.sync_to_disk(ledger)
 
 
 def is_pending(ledger: Path) -> bool:
@@ -169,11 +169,13 @@ def read_intent(ledger: Path) -> CommitIntent | None:
     """
     if not os.path.lexists(ledger / JOURNAL_FOLDER):
         return None
-    if not private_files.has_directory_handles():
-        raise _make_journal_error(ledger, "This system has no user ids, modes or folder handles to know its maker by.")
+    if not operating_system.can_recover():
+        raise _make_journal_error(
+            ledger, "This system has no user ids, modes, locks or folder handles to know its maker by."
+        )
     try:
         with open_folder(ledger / JOURNAL_FOLDER) as journal:
-            if os.fstat(journal).st_uid != get_user_id():
+            if belongs_to_other_user(os.fstat(journal)):
                 raise _make_journal_error(
                     ledger, "Another user's publication was interrupted: only theirs can settle it."
                 )
@@ -226,7 +228,7 @@ def complete_commit(ledger: Path, intent: CommitIntent) -> None:
     write_notes(ledger, intent)
     append_entry(ledger, intent)
     replace_notes(intent)
-    private_files.sync_to_disk(Path(intent.notes).parent)
+    operating_system.sync_to_disk(Path(intent.notes).parent)
     close_journal(ledger, intent)
 
 
@@ -238,7 +240,7 @@ def store_sketches(ledger: Path, intent: CommitIntent) -> None:
         if (ledger / SKETCHES_FOLDER / mark).exists():
             private_files.match_folder_mode(ledger / SKETCHES_FOLDER / mark)
     if intent.sketches:
-        private_files.sync_to_disk(ledger / SKETCHES_FOLDER)
+        operating_system.sync_to_disk(ledger / SKETCHES_FOLDER)
 
 
 def write_notes(ledger: Path, intent: CommitIntent) -> None:
@@ -252,12 +254,12 @@ def write_notes(ledger: Path, intent: CommitIntent) -> None:
     private_files.make_folder(beside, inside=True)
     for path in sorted(notes.iterdir()):
         private_files.write_new_file(beside / path.name, path.read_bytes())
-    private_files.sync_to_disk(beside)
+    operating_system.sync_to_disk(beside)
 
 
 def append_entry(ledger: Path, intent: CommitIntent) -> None:
     private_files.write_after(ledger / LEDGER_FILE, intent.size, json.dumps(intent.entry).encode() + b"\n")
-    private_files.sync_to_disk(ledger)
+    operating_system.sync_to_disk(ledger)
 
 
 def replace_notes(intent: CommitIntent) -> None:
@@ -290,7 +292,7 @@ def roll_back_commit(ledger: Path, intent: CommitIntent) -> None:
 def _is_own_ledger(ledger: Path) -> bool:
     """Tell whether a ledger's folder belongs to this user."""
     try:
-        return os.stat(ledger).st_uid == private_files.get_user_id()
+        return not belongs_to_other_user(os.stat(ledger))
     except OSError:
         return False
 
@@ -298,8 +300,7 @@ def _is_own_ledger(ledger: Path) -> bool:
 def _make_private_folder(folder: Path) -> None:
     """Make a folder that only this user can enter, even in a shared ledger."""
     folder.mkdir(mode=private_files.PRIVATE_FOLDER_MODE)
-    if folder.stat().st_mode & 0o7777 != private_files.PRIVATE_FOLDER_MODE:
-        folder.chmod(private_files.PRIVATE_FOLDER_MODE)
+    operating_system.set_mode(folder, private_files.PRIVATE_FOLDER_MODE)
 
 
 def _make_journal_error(ledger: Path, why: str) -> RequestError:
@@ -359,5 +360,5 @@ def _end_journal(ledger: Path) -> None:
     draft = locate_draft(ledger)
     shutil.rmtree(draft, ignore_errors=True)
     os.rename(ledger / JOURNAL_FOLDER, draft)
-    private_files.sync_to_disk(ledger)
+    operating_system.sync_to_disk(ledger)
     shutil.rmtree(draft, ignore_errors=True)

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from reticent import catalogue
+from reticent import catalogue, operating_system
 from reticent.errors import RequestError, pluralize
 from reticent.format.folder import translate_disk_errors
 from reticent.ledger import private_files
@@ -193,7 +193,7 @@ def record_page(release_digest: str, page: bytes, ledger: Path | None = None) ->
             if line not in pages.splitlines(keepends=True):
                 end_of_last_line = pages.rfind(b"\n") + 1  # what follows is half a line of a process that was ended
                 private_files.write_after(folder / PAGES_FILE, end_of_last_line, line)
-                private_files.sync_to_disk(folder)
+                operating_system.sync_to_disk(folder)
 
 
 def is_page_recorded(release_digest: str, page: bytes) -> bool:

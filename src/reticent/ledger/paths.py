@@ -11,6 +11,7 @@ import re
 import stat
 from pathlib import Path
 
+from reticent import operating_system
 from reticent.errors import OutputExists, RequestError
 
 OWNER_FOLDER = "reticent-owner"
@@ -93,7 +94,7 @@ def is_foreign_link(folder: Path) -> bool:
         status = os.lstat(folder)
     except OSError:
         return False
-    return stat.S_ISLNK(status.st_mode) and hasattr(os, "geteuid") and status.st_uid not in (os.geteuid(), 0)
+    return stat.S_ISLNK(status.st_mode) and operating_system.belongs_to_other_user(status, trusts_root=True)
 
 
 def require_separate_folders(target: Path, ledger: Path) -> None:

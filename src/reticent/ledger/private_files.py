@@ -9,8 +9,8 @@ used. A path names whatever is there at the moment. A handle stays with one fold
 relative to it is in that folder, whatever happens to its name.
 
 `swap_names` exchanges two names in one step, and `move_to_new_name` takes a name only if nothing has it, by the system's
-own calls: Linux has `renameat2` and macOS `renameatx_np`. Where the system or the file system has neither, `swap_names`
-returns False and does nothing, and `move_to_new_name` checks first and then renames.
+own calls (`operating_system`). Where the system or the file system has none, `swap_names` returns False and does nothing,
+and `move_to_new_name` checks first and then renames.
 
 The ledger's own files are read here too: the lines of its entries, and the secret that signs its records, notes and
 journals. Each line is checked for the fields of an entry: a damaged ledger is refused, not partly read. The secret is
@@ -25,94 +25,39 @@ import hmac
 import json
 import os
 import secrets
-import shutil
 import stat
-import sys
+import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from reticent import operating_system
 from reticent.errors import RequestError
 from reticent.format.folder import translate_disk_errors
+from reticent.operating_system import belongs_to_other_user, sync_to_disk
 
 PRIVATE_FOLDER_MODE = 0o700
 PRIVATE_FILE_MODE = 0o600
 MAX_FILE_BYTES = 1 << 26
 """Bytes of a file that is read for recovery: more than any record, intent or note of ours."""
 
-FolderIdentity = tuple[int, int]
-"""A device and an inode: which folder a name means."""
-
-
-_CURRENT_FOLDER_HANDLE = -2 if sys.platform == "darwin" else -100
-"""AT_FDCWD: paths are relative to the working directory."""
-_UNSUPPORTED_ERRNOS = {
-    errno.ENOSYS,
-    errno.EINVAL,
-    errno.ENOTSUP,
-    errno.EOPNOTSUPP,
-    errno.EPERM,  # what a sandbox answers
-}
 _TEXT_FIELDS = ("release", "folder", "digest", "at", "content")
 _LIST_FIELDS = ("promises", "repeats", "columns")
 LEDGER_FILE = "ledger.jsonl"
 KEY_FILE = "ledger.key"
 LOCK_FILE = "ledger.lock"
 KEY_BYTES = 32
-
-
-def has_directory_handles() -> bool:
-    """Whether this system has user ids, modes and folder handles; one without them recovers nothing."""
-    return (
-        hasattr(os, "geteuid")
-        and hasattr(os, "O_NOFOLLOW")
-        and hasattr(os, "O_DIRECTORY")
-        and {os.open, os.mkdir, os.rename, os.unlink, os.rmdir, os.stat} <= os.supports_dir_fd
-        and os.listdir in os.supports_fd
-        and shutil.rmtree.avoids_symlink_attacks
-    )
-
-
-def get_user_id() -> int:
-    """Return the id of the user who owns what this process makes; -1 where a system has no such ids."""
-    return os.geteuid() if hasattr(os, "geteuid") else -1
-
-
-def get_user_name() -> str:
-    """Return the name of the user who runs this process, by the system and not by the environment; else the id."""
-    try:
-        import pwd
-    except ImportError:  # Windows has no such list of users
-        import getpass
-
-        return getpass.getuser()
-    try:
-        return pwd.getpwuid(get_user_id()).pw_name
-    except KeyError:  # an id without a name, as in many containers
-        return str(get_user_id())
-
-
-def read_identity(folder: str | Path | int) -> FolderIdentity:
-    """Return the device and inode of a folder, by path or by handle."""
-    status = os.stat(folder)
-    return status.st_dev, status.st_ino
-
-
-@contextmanager
-def open_folder(name: str | Path, parent: int | None = None) -> Iterator[int]:
-    """Open a folder that is no link; `parent` is the handle of the folder that holds it."""
-    handle = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=parent)
-    try:
-        yield handle
-    finally:
-        os.close(handle)
+HELD_SUFFIX = ".held"
+"""Of the file that stands for a lock where the system has none."""
+MAX_LOCK_SECONDS = 10
+LOCK_POLL_SECONDS = 0.02
 
 
 def is_private_folder(handle: int) -> bool:
     """Tell whether an open folder is this user's, with the mode 700 exactly."""
     status = os.fstat(handle)
-    return status.st_uid == get_user_id() and stat.S_IMODE(status.st_mode) == PRIVATE_FOLDER_MODE
+    return not belongs_to_other_user(status) and stat.S_IMODE(status.st_mode) == PRIVATE_FOLDER_MODE
 
 
 def is_private_file(handle: int) -> bool:
@@ -120,7 +65,7 @@ def is_private_file(handle: int) -> bool:
     status = os.fstat(handle)
     return (
         stat.S_ISREG(status.st_mode)
-        and status.st_uid == get_user_id()
+        and not belongs_to_other_user(status)
         and stat.S_IMODE(status.st_mode) == PRIVATE_FILE_MODE
         and status.st_nlink == 1
     )
@@ -128,7 +73,7 @@ def is_private_file(handle: int) -> bool:
 
 def read_private_file(name: str, parent: int) -> bytes:
     """Read a file of an open folder; PermissionError unless it is a private one."""
-    handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=parent)
+    handle = operating_system.open_in(name, parent, os.O_RDONLY | operating_system.NO_WAIT)
     with os.fdopen(handle, "rb") as stream:
         if not is_private_file(handle) or os.fstat(handle).st_size > MAX_FILE_BYTES:
             raise PermissionError(f"{name} is not private")
@@ -137,10 +82,9 @@ def read_private_file(name: str, parent: int) -> bytes:
 
 def write_private_file(name: str, parent: int, content: bytes) -> None:
     """Write a new file into an open folder, and put it on the disk."""
-    handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, PRIVATE_FILE_MODE, dir_fd=parent)
+    handle = operating_system.open_in(name, parent, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE_FILE_MODE)
     with os.fdopen(handle, "wb") as stream:
-        if stat.S_IMODE(os.fstat(handle).st_mode) != PRIVATE_FILE_MODE:
-            os.fchmod(handle, PRIVATE_FILE_MODE)
+        operating_system.set_mode(handle, PRIVATE_FILE_MODE)
         stream.write(content)
         stream.flush()
         os.fsync(handle)
@@ -148,16 +92,13 @@ def write_private_file(name: str, parent: int, content: bytes) -> None:
 
 def make_private_folder(name: str, parent: int) -> None:
     """Make a folder in an open one, with the mode 700 whatever the umask."""
-    os.mkdir(name, PRIVATE_FOLDER_MODE, dir_fd=parent)
-    with open_folder(name, parent) as handle:
-        if stat.S_IMODE(os.fstat(handle).st_mode) != PRIVATE_FOLDER_MODE:
-            os.fchmod(handle, PRIVATE_FOLDER_MODE)
+    operating_system.make_folder_in(name, parent, PRIVATE_FOLDER_MODE)
 
 
 def exists_in(name: str, parent: int) -> bool:
     """Tell whether an open folder has an entry of this name, be it a link that leads nowhere."""
     try:
-        os.stat(name, dir_fd=parent, follow_symlinks=False)
+        operating_system.stat_in(name, parent)
     except FileNotFoundError:
         return False
     return True
@@ -166,21 +107,15 @@ def exists_in(name: str, parent: int) -> bool:
 def remove_entry(name: str, parent: int) -> None:
     """Remove an entry of an open folder with all that is in it; links are removed, not followed."""
     with suppress(OSError):
-        if stat.S_ISDIR(os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode):
-            shutil.rmtree(name, ignore_errors=True, dir_fd=parent)
+        if stat.S_ISDIR(operating_system.stat_in(name, parent).st_mode):
+            operating_system.remove_tree_in(name, parent)
         else:
-            os.unlink(name, dir_fd=parent)
+            operating_system.remove_file_in(name, parent)
 
 
 def is_plain_name(name: object) -> bool:
     """Tell whether a text is exactly one component of a path: no separator, and neither "." nor ".."."""
     return isinstance(name, str) and name not in ("", ".", "..") and "/" not in name and "\0" not in name
-
-
-try:
-    import fcntl
-except ImportError:  # there is no such lock on Windows
-    fcntl = None  # type: ignore[assignment]  # a system without locks has no such module
 
 
 def make_folder(folder: Path, *, inside: bool = False) -> None:
@@ -191,8 +126,7 @@ def make_folder(folder: Path, *, inside: bool = False) -> None:
         mode = 0o770 if inside and _is_group_writable(lacking.parent) else 0o700
         with suppress(FileExistsError):  # another process was faster
             lacking.mkdir(mode=0o700)
-            if lacking.stat().st_mode & 0o777 != mode:
-                lacking.chmod(mode)
+            operating_system.set_permissions(lacking, mode)
     if not folder.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder))
 
@@ -232,23 +166,7 @@ def write_after(path: Path, size: int, content: bytes) -> None:
 
 def match_folder_mode(path: Path) -> None:
     """Give a file that came from a private folder the mode of files that are made where it lies now."""
-    mode = _choose_file_mode(path.parent)
-    if path.stat().st_mode & 0o777 != mode:
-        path.chmod(mode)
-
-
-def sync_to_disk(path: Path) -> None:
-    """Flush a file's content, or the names in a folder, to the disk; not every file system can do that with a folder."""
-    if os.name == "nt":
-        return
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    except OSError as error:
-        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
-            raise
-    finally:
-        os.close(handle)
+    operating_system.set_permissions(path, _choose_file_mode(path.parent))
 
 
 def sync_tree(folder: Path) -> None:
@@ -260,12 +178,19 @@ def sync_tree(folder: Path) -> None:
 
 @contextmanager
 def hold_lock(path: Path) -> Iterator[None]:
-    """Let one process at a time into this block, by a lock file that stays."""
+    """Let one process at a time into this block, by a lock file that stays.
+
+    Where the system has no locks, whoever makes another file beside it may enter. A process that is killed leaves that
+    file: then nobody enters until it is removed by hand.
+    """
     handle = _open_file(path, os.O_RDWR)
     try:
-        if fcntl is not None:
-            fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
+        if operating_system.has_file_locks():
+            operating_system.lock_file(handle)
+            yield
+        else:
+            with _hold_exclusive_file(path.with_name(path.name + HELD_SUFFIX)):
+                yield
     finally:
         os.close(handle)
 
@@ -278,28 +203,55 @@ def hold_read_lock(path: Path) -> Iterator[None]:
     except OSError:
         yield
         return
-    try:
-        with suppress(OSError):
-            if fcntl is not None:
-                fcntl.flock(handle, fcntl.LOCK_SH)
+    with ExitStack() as stack:
+        stack.callback(os.close, handle)
+        with suppress(OSError):  # a ledger that may only be read
+            if operating_system.has_file_locks():
+                operating_system.lock_file(handle, shared=True)
+            else:
+                stack.enter_context(_hold_exclusive_file(path.with_name(path.name + HELD_SUFFIX)))
         yield
-    finally:
-        os.close(handle)
 
 
 def acquire_lock(handle: int, *, wait: bool) -> bool:
     """Lock the open file; return False if another process has the lock, or if locks do not work here."""
-    if fcntl is None:
+    if not operating_system.has_file_locks():
         return False
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        operating_system.lock_file(handle, wait=wait)
     except OSError:
         return False
     return True
 
 
+@contextmanager
+def _hold_exclusive_file(path: Path, max_seconds: float = MAX_LOCK_SECONDS) -> Iterator[None]:
+    """Make a file that nobody else can make meanwhile; it is removed at the end of the block."""
+    last_try = time.monotonic() + max_seconds
+    while True:
+        try:
+            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | operating_system.BINARY, PRIVATE_FILE_MODE)
+            break
+        except FileExistsError:
+            if time.monotonic() >= last_try:
+                raise RequestError(
+                    f"{path} shows that another process writes to this ledger.",
+                    why=f"This system frees no lock of a process that is killed. The file has been there for {max_seconds} "
+                    "seconds or longer.",
+                    attempt="the command again later; or removing this file, if no process publishes by this ledger.",
+                ) from None
+        time.sleep(LOCK_POLL_SECONDS)
+    try:
+        os.close(handle)
+        yield
+    finally:
+        with suppress(OSError):
+            path.unlink()
+
+
 def _open_file(path: Path, flags: int) -> int:
-    flags |= getattr(os, "O_NOFOLLOW", 0)  # a link in a shared ledger would write to wherever it leads
+    # A link in a shared ledger would write to wherever it leads.
+    flags |= operating_system.NO_FOLLOW | operating_system.BINARY
     if path.is_symlink():
         raise RequestError(
             f"{path} is a link, which is not followed.",
@@ -310,8 +262,7 @@ def _open_file(path: Path, flags: int) -> int:
         return os.open(path, flags)
     mode = _choose_file_mode(path.parent)
     handle = os.open(path, flags | os.O_CREAT, mode)
-    if os.fstat(handle).st_mode & 0o777 != mode:
-        os.chmod(path, mode)
+    operating_system.set_permissions(path, mode)
     return handle
 
 
@@ -320,24 +271,21 @@ def _choose_file_mode(folder: Path) -> int:
 
 
 def _is_group_writable(folder: Path) -> bool:
-    return bool(folder.stat().st_mode & 0o020)
-
-
-_NO_REPLACE_FLAG, _EXCHANGE_FLAG = (4, 2) if sys.platform == "darwin" else (1, 2)
+    return operating_system.is_writable_by_group(folder.stat())
 
 
 def swap_names(first: Path, second: Path) -> bool:
     """Exchange two names in one step; return False, without any change, where that is not possible."""
-    number = _call_rename(first, second, _EXCHANGE_FLAG)
-    if number and number not in _UNSUPPORTED_ERRNOS:
+    number = operating_system.call_rename(first, second, operating_system.EXCHANGE_FLAG)
+    if number and number not in operating_system.UNSUPPORTED_ERRNOS:
         raise OSError(number, os.strerror(number), str(second))
     return number == 0
 
 
 def move_to_new_name(source: Path, target: Path) -> None:
     """Rename to a name that nothing may have; raise FileExistsError if something has it."""
-    number = _call_rename(source, target, _NO_REPLACE_FLAG)
-    if number in _UNSUPPORTED_ERRNOS:
+    number = operating_system.call_rename(source, target, operating_system.NO_REPLACE_FLAG)
+    if number in operating_system.UNSUPPORTED_ERRNOS:
         if os.path.lexists(target):
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target))
         os.rename(source, target)
@@ -347,12 +295,12 @@ def move_to_new_name(source: Path, target: Path) -> None:
 
 def move_between(source: int, name: str, destination: int, new_name: str) -> None:
     """Move an entry of one open folder into another, under a name that nothing may have there."""
-    number = _call_rename(name, new_name, _NO_REPLACE_FLAG, source, destination)
-    if number in _UNSUPPORTED_ERRNOS:
+    number = operating_system.call_rename(name, new_name, operating_system.NO_REPLACE_FLAG, source, destination)
+    if number in operating_system.UNSUPPORTED_ERRNOS:
         try:
-            os.stat(new_name, dir_fd=destination, follow_symlinks=False)
+            operating_system.stat_in(new_name, destination)
         except FileNotFoundError:
-            os.rename(name, new_name, src_dir_fd=source, dst_dir_fd=destination)
+            operating_system.rename_between(source, name, destination, new_name)
         else:
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), new_name)
     elif number:
@@ -384,25 +332,6 @@ def undo_replace(folder: Path, place: Path, aside: Path) -> None:
         swap_names(folder, place)
     else:
         move_to_new_name(place, folder)
-
-
-def _call_rename(
-    one: str | Path,
-    other: str | Path,
-    how: int,
-    source: int = _CURRENT_FOLDER_HANDLE,
-    destination: int = _CURRENT_FOLDER_HANDLE,
-) -> int:
-    """Return 0, or the error number; names are relative to the open folders `source` and `destination`."""
-    import ctypes
-
-    try:
-        library = ctypes.CDLL(None, use_errno=True)
-        call = library.renameatx_np if sys.platform == "darwin" else library.renameat2
-    except (AttributeError, OSError, TypeError):  # TypeError: Windows has no library of all that is loaded
-        return errno.ENOSYS
-    result = call(source, os.fsencode(one), destination, os.fsencode(other), how)
-    return 0 if result == 0 else ctypes.get_errno()
 
 
 def read_entries(path: Path) -> list[dict[str, Any]]:

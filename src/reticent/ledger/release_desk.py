@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from reticent import operating_system
 from reticent.errors import JobError, OutputExists, RequestError, pluralize, suggest
 from reticent.format.folder import translate_disk_errors
 from reticent.ledger import journal, private_files, staging
@@ -287,7 +288,7 @@ def withdraw(
     if not (book.folder / LEDGER_FILE).exists():
         find_releases([], release)
     journal.recover(book.folder)
-    with translate_disk_errors(book.folder), staging.ignore_signals(), ExitStack() as stack:
+    with translate_disk_errors(book.folder), operating_system.ignore_signals(), ExitStack() as stack:
         stack.enter_context(book.lock())
         journal.settle_journal(book.folder)
         chosen = find_releases(_list_known(book.folder), release)
@@ -299,7 +300,7 @@ def withdraw(
         withdrawal = Withdrawal(
             tuple(known_release.identity for known_release in chosen),
             datetime.now(UTC).isoformat(timespec="seconds"),
-            private_files.get_user_name(),
+            operating_system.get_user_name(),
             stated_reason,
             handed_out_no,
         )
@@ -451,7 +452,7 @@ def _require_deletable(known_release: KnownRelease) -> None:
             f"{known_release.path} is a link: it is not removed, and nothing was recorded.",
             attempt="withdrawing without --delete (delete=True), and removing the link and its target yourself.",
         )
-    if private_files.get_user_id() not in (-1, os.stat(known_release.path).st_uid):
+    if operating_system.belongs_to_other_user(os.stat(known_release.path)):
         raise OutputExists(
             f"{known_release.path} is another user's folder: it is not removed, and nothing was recorded.",
             attempt="withdrawing without --delete (delete=True), and asking its owner to remove it.",
@@ -466,7 +467,7 @@ def _move_away(ledger: Path, size: int, places: Sequence[tuple[KnownRelease, Pat
             aside = staged.with_name(WITHDRAWN_FOLDER)
             move_to_new_name(known_release.path, aside)
             moved.append((known_release.path, aside))
-            private_files.sync_to_disk(known_release.path.parent)
+            operating_system.sync_to_disk(known_release.path.parent)
     except BaseException:
         for place, aside in reversed(moved):
             move_to_new_name(aside, place)

@@ -16,8 +16,6 @@ A record whose lock is free belongs to a dead process. Then the folder is put ri
 user, has the mode 700, is no link, is where the record states and holds a note that the ledger signed for this very
 folder. Any other folder stays as it is, whatever is in it. Where a system has no user ids, modes, folder handles or
 locks, folders of killed processes stay.
-
-`ignore_signals` and `defer_signals` protect steps that Ctrl-C, or an order to end, must not interrupt.
 """
 
 from __future__ import annotations
@@ -26,9 +24,7 @@ import json
 import os
 import secrets
 import shutil
-import signal
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -36,32 +32,37 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from reticent import operating_system
 from reticent.errors import ReticentError
 from reticent.format.folder import translate_disk_errors
 from reticent.ledger import private_files
 from reticent.ledger.paths import resolve_ledger_folder
 from reticent.ledger.private_files import (
     PRIVATE_FILE_MODE,
-    FolderIdentity,
     ensure_key,
     exists_in,
-    get_user_id,
     is_plain_name,
     is_private_file,
     is_private_folder,
     is_signed,
     move_between,
     move_to_new_name,
-    open_folder,
-    read_identity,
     read_key,
     read_private_file,
     remove_entry,
     sign_fields,
     write_private_file,
 )
+from reticent.operating_system import (
+    FolderIdentity,
+    belongs_to_other_user,
+    defer_signals,
+    get_user_id,
+    ignore_signals,
+    open_folder,
+    read_identity,
+)
 
-_SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 RELEASE_FOLDER = "release"
 REPLACED_FOLDER = "replaced"
 OLDER_PREFIX = ".reticent-stage-"
@@ -77,25 +78,6 @@ _NOTE_PURPOSE = "reticent staging note"
 _NOTE_FIELDS = ("path", "device", "inode", "target")
 _STAGING_FOLDERS: dict[Path, _StagingFolder] = {}  # by the path of what is staged
 _LEFT_FOLDERS: set[Path] = set()  # folders that outlive the block that staged them
-
-
-@contextmanager
-def ignore_signals() -> Iterator[None]:
-    """Ignore signals that arrive in this block."""
-    with _handle_signals(signal.SIG_IGN):
-        yield
-
-
-@contextmanager
-def defer_signals() -> Iterator[None]:
-    """Handle signals that arrive in this block at its end."""
-    numbers: list[int] = []
-    try:
-        with _handle_signals(lambda number, _: numbers.append(number)):
-            yield
-    finally:
-        for number in numbers:
-            os.kill(os.getpid(), number)
 
 
 @contextmanager
@@ -138,9 +120,9 @@ def stage_file(
     with stage_folder(near or target, ledger) as folder:
         with translate_disk_errors(target):
             yield folder / target.name
-            private_files.sync_to_disk(folder / target.name)
+            operating_system.sync_to_disk(folder / target.name)
             (move_to_new_name if only_new else os.replace)(folder / target.name, target)
-            private_files.sync_to_disk(target.parent)
+            operating_system.sync_to_disk(target.parent)
         discard_staged(folder)
 
 
@@ -245,7 +227,7 @@ def list_older_folders(place: Path, min_age: float = 0) -> list[str]:
         for entry in entries:
             if entry.name.startswith(OLDER_PREFIX) and entry.is_dir(follow_symlinks=False):
                 status = entry.stat(follow_symlinks=False)
-                if status.st_uid == private_files.get_user_id() and status.st_mtime <= time.time() - min_age:
+                if not belongs_to_other_user(status) and status.st_mtime <= time.time() - min_age:
                     names.append(entry.name)
     return sorted(names)
 
@@ -324,8 +306,8 @@ def add_record(ledger: Path, key: bytes, place: str, place_handle: int, target: 
         identity = (status.st_dev, status.st_ino)
         path = locate_record(ledger, name)
         with open_folder(path.parent) as records:
-            flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-            lock = os.open(path.name, flags, PRIVATE_FILE_MODE, dir_fd=records)
+            flags = os.O_RDWR | os.O_CREAT | os.O_EXCL
+            lock = operating_system.open_in(path.name, records, flags, PRIVATE_FILE_MODE)
         record = StagingRecord(ledger, name, place, identity, target, lock)
         try:
             private_files.acquire_lock(lock, wait=True)
@@ -367,7 +349,7 @@ def claim_record(ledger: Path, name: str) -> StagingRecord | None:
     """
     try:
         with open_folder(ledger / RECORDS_FOLDER) as records:
-            handle = os.open(name + RECORD_SUFFIX, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=records)
+            handle = operating_system.open_in(name + RECORD_SUFFIX, records, os.O_RDWR | operating_system.NO_WAIT)
     except OSError:
         return None
     try:
@@ -439,24 +421,6 @@ class _StagingFolder:
 
 
 @contextmanager
-def _handle_signals(handler_to_set: Callable[[int, Any], None] | signal.Handlers) -> Iterator[None]:
-    """Set the handler of signals in a block.
-
-    Only the main thread may do so, and only signals that have a handler are touched, unless they are to be ignored.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    touched = [number for number in _SIGNALS if callable(signal.getsignal(number)) or handler_to_set is signal.SIG_IGN]
-    before = {number: signal.signal(number, handler_to_set) for number in touched}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, signal.SIG_DFL if handler is None else handler)
-
-
-@contextmanager
 def _clean_up_parents(target: Path | None) -> Iterator[None]:
     """Remove folders above the target that the block makes, if it fails."""
     lacking = [] if target is None else [parent for parent in target.parents if not parent.exists()]
@@ -472,11 +436,9 @@ def _clean_up_parents(target: Path | None) -> Iterator[None]:
 def _begin_staging(place: Path, target: str | None, ledger: Path | None) -> Path:
     """Record a staging folder, make it and write its note; what is staged goes into the path that is returned."""
     path = os.path.realpath(place)
-    if not private_files.has_directory_handles():
+    if not operating_system.can_recover():
         folder_path = tempfile.mkdtemp(prefix=STAGING_PREFIX, dir=path)
-        container = _StagingFolder(
-            path, os.path.basename(folder_path), private_files.read_identity(folder_path), None, os.getpid()
-        )
+        container = _StagingFolder(path, os.path.basename(folder_path), read_identity(folder_path), None, os.getpid())
         folder = Path(folder_path, RELEASE_FOLDER)
         folder.mkdir()
         _STAGING_FOLDERS[folder] = container
@@ -493,14 +455,14 @@ def _remove_staging_folder(container: _StagingFolder) -> bool:
     The note, which identifies the folder after a kill, goes last. What is in the folder is removed by its handle, and
     its name only if it is empty then.
     """
-    if not private_files.has_directory_handles():
+    if not operating_system.can_recover():
         shutil.rmtree(os.path.join(container.place, container.name), ignore_errors=True)
         return not os.path.lexists(os.path.join(container.place, container.name))
     with suppress(OSError), _open_staging_folder(container) as (place, handle):
         for name in sorted(os.listdir(handle), key=lambda name: name == NOTE_FILE):
             if name != NOTE_FILE or os.listdir(handle) == [NOTE_FILE]:
                 remove_entry(name, handle)
-        os.rmdir(container.name, dir_fd=place)
+        operating_system.remove_empty_folder_in(container.name, place)
     return not os.path.lexists(os.path.join(container.place, container.name))
 
 
@@ -575,7 +537,7 @@ def _open_staging_folder(container: _StagingFolder) -> Iterator[tuple[int, int]]
     """
     try:
         with open_folder(container.place) as place, open_folder(container.name, place) as handle:
-            if private_files.read_identity(handle) != container.identity:
+            if read_identity(handle) != container.identity:
                 raise UntrustedStagingError("it was exchanged")
             if container.record is not None:
                 require_genuine_place(container.record, place)
@@ -595,14 +557,13 @@ def _has_name(path: Path, handle: int) -> bool:
 
 
 def _write_record(record: StagingRecord, key: bytes) -> None:
-    if os.fstat(record.lock).st_mode & 0o777 != PRIVATE_FILE_MODE:
-        os.fchmod(record.lock, PRIVATE_FILE_MODE)
+    operating_system.set_permissions(record.lock, PRIVATE_FILE_MODE)
     fields = _build_record_fields(record)
     content = json.dumps({**fields, "mac": sign_fields(record.ledger, key, _RECORD_PURPOSE, fields)}).encode("ascii")
     while content:
         content = content[os.write(record.lock, content) :]
     os.fsync(record.lock)
-    private_files.sync_to_disk(record.path.parent)
+    operating_system.sync_to_disk(record.path.parent)
 
 
 def _build_note_fields(record: StagingRecord, folder_handle: int) -> dict[str, Any]:
@@ -612,13 +573,13 @@ def _build_note_fields(record: StagingRecord, folder_handle: int) -> dict[str, A
 
 def _claim_handle(ledger: Path, name: str, handle: int) -> StagingRecord | None:
     path = locate_record(ledger, name)
-    if os.fstat(handle).st_uid != get_user_id():
+    if belongs_to_other_user(os.fstat(handle)):
         return None
     if not is_private_file(handle):
         raise UntrustedStagingError("its record in the ledger is no private file")
     if not private_files.acquire_lock(handle, wait=False) or not _has_name(path, handle):
         return None
-    content = os.pread(handle, MAX_RECORD_BYTES, 0)
+    content = operating_system.read_from_start(handle, MAX_RECORD_BYTES)
     try:
         stated = json.loads(content)
     except ValueError:  # its maker ended while writing it, before the folder was made
@@ -708,5 +669,5 @@ def _check_record(ledger: Path, name: str, stated: Any, lock: int) -> StagingRec
 def _remove_empty_folder(name: str, place: int) -> bool:
     """Remove a folder that was made and could not be opened, if it is empty; return whether it is gone."""
     with suppress(OSError):
-        os.rmdir(name, dir_fd=place)
+        operating_system.remove_empty_folder_in(name, place)
     return not exists_in(name, place)

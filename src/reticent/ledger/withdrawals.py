@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from reticent import operating_system
 from reticent.ledger import private_files
 from reticent.ledger.private_files import make_unreadable_error
 
@@ -82,7 +83,7 @@ def append_withdrawal(ledger: Path, withdrawal: Withdrawal) -> int:
     line = json.dumps({"releases": releases, **withdrawal.to_dict()}).encode("ascii") + b"\n"
     try:
         private_files.write_after(path, size, line)
-        private_files.sync_to_disk(ledger)
+        operating_system.sync_to_disk(ledger)
     except BaseException:
         undo_withdrawal(ledger, size)
         raise
@@ -96,7 +97,7 @@ def undo_withdrawal(ledger: Path, size: int) -> None:
         private_files.write_after(path, size, b"")
     else:
         path.unlink(missing_ok=True)
-    private_files.sync_to_disk(ledger)
+    operating_system.sync_to_disk(ledger)
 
 
 def select_counting(

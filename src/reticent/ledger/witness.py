@@ -20,6 +20,7 @@ from pathlib import Path
 from reticent.errors import RequestError
 from reticent.ledger.paths import list_notes_folders, resolve_ledger_folder
 from reticent.ledger.private_files import read_key
+from reticent.operating_system import BINARY, NO_FOLLOW, NO_WAIT
 
 WITNESS = "witness.bin"
 NONCE_BYTES = 16
@@ -69,7 +70,7 @@ def _cover(content: bytes, key: bytes, nonce: bytes) -> bytes:
 
 def read_regular_file(path: Path) -> bytes | None:
     """Return the content of a file that is no link, pipe or device, and not too long; None where there is none."""
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    flags = os.O_RDONLY | NO_FOLLOW | NO_WAIT | BINARY
     try:
         with os.fdopen(os.open(path, flags), "rb") as stream:
             status = os.fstat(stream.fileno())

@@ -53,7 +53,7 @@ def write_bundle(
         stated.pop("part_rows", None)
     stated["files"] = _compute_checksums(folder)
     manifest = _build_manifest(stated)
-    (folder / README_FILE).write_text(reader_for(manifest.kind).readme(manifest), encoding="utf-8")
+    (folder / README_FILE).write_text(reader_for(manifest.kind).readme(manifest), encoding="utf-8", newline="\n")
     stated["files"][README_FILE] = _compute_checksum(folder / README_FILE)
     text = format_manifest(stated)
     _require_readable_size(text)
@@ -191,7 +191,7 @@ def _require_readable_size(text: str) -> None:
 
 def _write_manifest(folder: Path, text: str) -> str:
     """Write the manifest; return the release's digest."""
-    (folder / MANIFEST_FILE).write_text(text, encoding="utf-8")
+    (folder / MANIFEST_FILE).write_text(text, encoding="utf-8", newline="\n")
     return compute_digest(folder)
 
 

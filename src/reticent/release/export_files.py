@@ -71,8 +71,8 @@ def write_csv_folder(
         f'as `"00501"` are told from numbers: read them as text.{quoted}'
     )
     text = _render_copy_readme(_describe_copy(manifest, names), note).replace("`manifest.json`", f"`{MANIFEST_COPY}`")
-    (folder / README_FILE).write_text(text, encoding="utf-8")
-    (folder / MANIFEST_COPY).write_text(stated, encoding="utf-8")
+    (folder / README_FILE).write_text(text, encoding="utf-8", newline="\n")
+    (folder / MANIFEST_COPY).write_text(stated, encoding="utf-8", newline="\n")
     return [*names, README_FILE, MANIFEST_COPY]
 
 

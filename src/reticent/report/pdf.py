@@ -7,13 +7,13 @@ its own, readable by its owner alone, which is removed afterwards.
 from __future__ import annotations
 
 import contextlib
-import os
 import shutil
 import subprocess
 import tempfile
 from pathlib import Path
 
 from reticent.errors import RequestError
+from reticent.operating_system import is_superuser
 
 BROWSER_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 PRINT_SECONDS = 120
@@ -47,9 +47,9 @@ def print_page(page: str) -> bytes:
     with tempfile.TemporaryDirectory(prefix="reticent-page-") as folder:  # mode 700
         source = Path(folder) / "page.html"
         target = Path(folder) / "page.pdf"
-        source.write_text(page, encoding="utf-8")
+        source.write_text(page, encoding="utf-8", newline="\n")
         command = [program, *_FLAGS, f"--user-data-dir={folder}/profile", f"--print-to-pdf={target}", source.as_uri()]
-        if os.geteuid() == 0:  # Chromium has no sandbox for root; the page has no script
+        if is_superuser():  # Chromium has no sandbox for root; the page has no script
             command.insert(1, "--no-sandbox")
         with contextlib.suppress(OSError, subprocess.TimeoutExpired):  # the file is missing then
             subprocess.run(command, check=False, capture_output=True, timeout=PRINT_SECONDS)

@@ -163,7 +163,7 @@ class JobFile:
     def _store(self, text: str) -> None:
         part = self.path.with_name(f".{self.path.name}.part")
         try:
-            part.write_text(text, encoding="utf-8")
+            part.write_text(text, encoding="utf-8", newline="\n")
             os.replace(part, self.path)
         except OSError as error:
             with suppress(OSError):

@@ -116,7 +116,7 @@ def start_plans(desk: Desk, memory: PlanMemory, tables: Sequence[Mapping[str, An
             continue
         stem = f"point-{key[:24]}"
         (path,) = _list_paths(memory, [stem])
-        path.write_text(dump_toml(resolve_job_paths(table, beside)), encoding="utf-8")
+        path.write_text(dump_toml(resolve_job_paths(table, beside)), encoding="utf-8", newline="\n")
         keys[stem] = key
     if not keys:
         return

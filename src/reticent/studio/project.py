@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from reticent.errors import DiskError, RequestError
+from reticent.operating_system import belongs_to_other_user
 
 MAX_NAME_LETTERS = 120
 TABLE_SUFFIXES = (
@@ -106,7 +107,7 @@ class Project:
             raise RequestError(f"This file cannot be looked at: {error.strerror}.") from None
         if not (stat.S_ISREG(facts.st_mode) or stat.S_ISDIR(facts.st_mode)):
             raise RequestError("This is neither a file nor a folder.", attempt="a file with a table.")
-        if hasattr(os, "getuid") and facts.st_uid != os.getuid():
+        if belongs_to_other_user(facts):
             raise RequestError(
                 "This file belongs to another user of this machine.", attempt="a copy of your own in the folder."
             )

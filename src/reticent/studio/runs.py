@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import secrets
-import signal
 import subprocess
 import sys
 import time
@@ -22,6 +21,7 @@ from threading import Lock, Thread
 from typing import Any
 
 from reticent.errors import DiskError
+from reticent.operating_system import interrupt
 
 MAX_LOG_LINES = 400
 FAILURE_WORDS = {1: "refused", 2: "unreachable", 3: "broken", 5: "published before", 130: "cancelled"}
@@ -112,7 +112,7 @@ class Run:
         if not self.is_running:
             return
         self.is_cancelled = True
-        self.process.send_signal(signal.SIGINT if os.name == "posix" else signal.SIGTERM)
+        interrupt(self.process)
         Thread(target=self._kill_later, daemon=True).start()
 
     def _kill_later(self) -> None:

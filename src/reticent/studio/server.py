@@ -22,6 +22,13 @@ from typing import Any
 import uvicorn
 
 from reticent.errors import DiskError, RequestError
+from reticent.operating_system import (
+    belongs_to_other_user,
+    can_reuse_address,
+    get_user_id,
+    has_user_ids,
+    is_writable_by_others,
+)
 from reticent.studio.app import make_app
 from reticent.studio.desk import Desk
 from reticent.studio.guard import Keys
@@ -99,8 +106,9 @@ def announce_studio(folder: Path, port: int, key: str) -> Iterator[None]:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         _require_private(path.parent)
         path.unlink(missing_ok=True)
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as handle:
-            json.dump({"port": port, "key": key, "pid": os.getpid()}, handle)
+        announcement = json.dumps({"port": port, "key": key, "pid": os.getpid()})
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(announcement.encode())
     except OSError as error:
         raise DiskError(
             f"The studio's own folder {path.parent} cannot be written: {error.strerror}.",
@@ -113,7 +121,7 @@ def announce_studio(folder: Path, port: int, key: str) -> Iterator[None]:
 
 
 def _name_announcement(folder: Path) -> Path:
-    user = os.getuid() if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")
+    user = get_user_id() if has_user_ids() else os.environ.get("USERNAME", "user")
     base = os.environ.get("XDG_RUNTIME_DIR") or Path(tempfile.gettempdir()) / f"reticent-{user}"
     digest = hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:16]
     return Path(base) / "reticent-studio" / f"{digest}.json"
@@ -123,7 +131,7 @@ def _require_private(folder: Path) -> None:
     """Refuse a folder that another user made or can write to: what it says would not be ours."""
     for each in (folder, folder.parent):
         facts = each.lstat()
-        if hasattr(os, "getuid") and (facts.st_uid != os.getuid() or facts.st_mode & 0o022):
+        if belongs_to_other_user(facts) or is_writable_by_others(facts):
             raise RequestError(
                 f"The folder {each} belongs to another user, or others can write to it.",
                 attempt="XDG_RUNTIME_DIR with a folder of your own.",
@@ -135,7 +143,7 @@ def _listen(port: int) -> Iterator[Any]:
     """Listen on loopback; port 0 means any that is free."""
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
-        if os.name == "posix":
+        if can_reuse_address():
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((HOST, port))
         listener.listen(128)

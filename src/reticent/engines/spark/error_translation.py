@@ -14,18 +14,16 @@ import base64
 import json
 import logging
 import re
-import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from typing import Any
 
-from reticent import errors
+from reticent import errors, operating_system
 from reticent.engines.spark.shim import MISSING_MODULE_MARK
 from reticent.errors import DiskError, RequestError, ReticentError, SourceError, SourceUnreachable
 
-SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 CANCEL_REQUEST_SECONDS = 10.0  # seconds for asking Spark to cancel
 FAULT_MARK = "reticent-fault:"
 JOB_TAG = "reticent"
@@ -56,10 +54,7 @@ def silence_interrupt_logs() -> Iterator[None]:
 @contextmanager
 def cancel_on_signal(cancel: Callable[[], Any]) -> Iterator[None]:
     """Call `cancel` before the handler of a signal that has one, in the main thread; other threads get no signals."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before: dict[int, Any] = {number: signal.getsignal(number) for number in SIGNALS}
+    before = operating_system.get_signal_handlers(operating_system.list_ending_signals())
     before = {number: handler for number, handler in before.items() if callable(handler)}
 
     def end(number: int, frame: Any) -> None:
@@ -68,13 +63,8 @@ def cancel_on_signal(cancel: Callable[[], Any]) -> Iterator[None]:
         canceller.join(CANCEL_REQUEST_SECONDS)
         before[number](number, frame)
 
-    for number in before:
-        signal.signal(number, end)
-    try:
+    with operating_system.handle_signals(dict.fromkeys(before, end)):
         yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def find_interruption(error: BaseException | None) -> BaseException | None:

@@ -26,11 +26,9 @@ import os
 import pickle
 import re
 import shutil
-import signal
 import socket
 import subprocess
 import sys
-import threading
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -47,6 +45,7 @@ from reticent.engines.spark.error_translation import (
 )
 from reticent.errors import RequestError, SourceUnreachable
 from reticent.ledger import staging
+from reticent.operating_system import restore_interrupt_handler
 
 MIN_JAVA_VERSION = 17
 LITERAL_PATH_OPTIONS = {"__globPaths__": "false"}  # of every reader
@@ -326,13 +325,8 @@ def _silence_java(environment: Mapping[str, str]) -> Iterator[None]:
 
 def _restore_sigint_after(start: Callable[[], Any]) -> Any:
     """Restore our handler of Ctrl-C, which cancels our own jobs, after a start in which PySpark replaces it."""
-    if threading.current_thread() is not threading.main_thread():
+    with restore_interrupt_handler():
         return start()
-    before = signal.getsignal(signal.SIGINT)
-    try:
-        return start()
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def _require_same_versions(context: Any, ship: bool) -> None:
