@@ -117,6 +117,7 @@ FITS: dict[str, set[str]] = {
     "leaves": {"a list of numbers", "a list of texts", "a pair", "a frame"},
     "beside": {"None", "a text"},
     "about": {"None", "an empty table"},
+    "judges": {"an empty list"},
     "release": {"a frame"},
     "table": {"a frame"},
     **{
@@ -148,6 +149,7 @@ FITS: dict[str, set[str]] = {
     **{f"Source.{name}": TEXTS for name in ("path", "url", "table", "query", "delimiter", "quote", "encoding")},
     "PerturbedGeneralization.domain": {"None", "a list of numbers", "a list of texts", "a pair"},
     "PerturbedGeneralization.k": {"None", "a number"},
+    "PerturbedGeneralization.reference": NOTHING,
     "Distribution.k": {"None", "a number"},
 }
 NUMBERS = {"a number", "a fraction"}
