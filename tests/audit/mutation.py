@@ -24,7 +24,6 @@ from pathlib import Path
 from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
-import hypothesis
 import pytest
 from _pytest.runner import runtestprotocol
 
@@ -207,6 +206,14 @@ class Sweep:
         self.limit = limit
         self.results: dict[str, Counter[str]] = {}
 
+    def pytest_configure(self) -> None:
+        """Draw the same examples each time; hypothesis is imported after pytest, which rewrites its assertions."""
+        import hypothesis
+
+        phases = [hypothesis.Phase.explicit, hypothesis.Phase.generate]
+        hypothesis.settings.register_profile("mutants", derandomize=True, database=None, phases=phases, deadline=None)
+        hypothesis.settings.load_profile("mutants")
+
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         functions = self.load_mutants()
         tests = self.measure_tests(session.items, {code for function, _ in functions for code in [function.__code__]})
@@ -284,9 +291,6 @@ def main(modules: list[str]) -> int:
     """Print mutants that no test notices, and the counts of each module; return 1 if there are any."""
     folder = ROOT / "src" / Path(*PACKAGE.split("."))
     modules = modules or sorted(path.stem for path in folder.glob("*.py") if path.stem != "__init__")
-    phases = [hypothesis.Phase.explicit, hypothesis.Phase.generate]
-    hypothesis.settings.register_profile("mutants", derandomize=True, database=None, phases=phases, deadline=None)
-    hypothesis.settings.load_profile("mutants")
     sweep = Sweep(modules, int(os.environ.get("LIMIT", "0")))
     words = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", *os.environ.get("TESTS", TESTS).split()]
     ended = pytest.main([*words, "--rootdir", str(ROOT)], plugins=[sweep])
