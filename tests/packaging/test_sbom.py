@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+import tomllib
 
 import pytest
 
-from tests.house.test_packaging import PROJECT, list_required_distributions
 from tests.packaging.sbom import read_pins, write_bill
+from tests.support.distributions import list_required_distributions
+from tests.support.repository import ROOT
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
 @pytest.fixture
