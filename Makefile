@@ -16,12 +16,12 @@ NEEDED  := import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))[
   print(*project["dependencies"], *project["optional-dependencies"]["charts"])
 PEERS   := pycanon==1.3.6
 EXTRAS  := postgres,excel,statfiles,stats,query,charts,studio
-GROUPS  := --group test --group lint --group browser --group docs
+GROUPS  := --group test --group lint --group browser --group docs --group assurance
 # The first pip that installs groups of pyproject.toml.
 NEWPIP  := 'pip>=25.1'
 
 .NOTPARALLEL:
-.PHONY: help venv install build demo test quick blocked test-cluster faults hostile queries browser lint format bench docs docs-look pictures studies install-check dist dist-check lowest pylock lock clean
+.PHONY: help venv install build demo test quick blocked test-cluster faults hostile queries browser lint format bench docs docs-look pictures studies install-check dist dist-check lowest plugin coverage mutants vulnerabilities pylock lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
@@ -94,16 +94,37 @@ pictures: $(VENV)/.test $(VENV)/.kernels ## make the pictures of README and docs
 studies: $(VENV)/.test $(VENV)/.kernels ## run every study anew, hours in all (ARGS='beta_likeness 5' for a figure of one, ARGS=--redraw for the charts alone)
 	@$(BIN)/python -m studies.all $(ARGS)
 
-dist: $(VENV)/.made ## build the wheel and the source distribution, in dist
+dist: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 1767225600)
+dist: $(VENV)/.made ## build the wheel, the source distribution and their bill of materials (CycloneDX), in dist
+	@rm -rf dist
 	@$(PIP) build
-	@SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct 2>/dev/null || echo 1767225600)} \
-	  $(BIN)/python -m build --no-isolation --outdir dist .
+	@$(BIN)/python -m build --no-isolation --outdir dist .
+	@$(BIN)/python -m tests.packaging.sbom dist
 
 install-check: ## install the wheel and the checkout in odd places, with and without a compiler, and run the demo (PYTHONS='python3.11 python3.13')
 	@$(PYTHON) -m tests.packaging.install_check $(PYTHONS)
 
 dist-check: ## build wheel and sdist and run tests of the sdist against the wheel (PYTHONS='python3.11 python3.13', TESTS='...')
 	@$(PYTHON) -m tests.packaging.dist_check $(PYTHONS)
+
+plugin: $(VENV)/.test $(VENV)/.kernels ## install the example plugin from outside the tree, run its tests and use it
+	@$(BIN)/python -m tests.packaging.plugin_check
+
+coverage: $(VENV)/.test $(VENV)/.kernels ## measure lines and branches that the suite runs, by package (ARGS='tests/audit ...' for a part)
+	@$(PIP) --group assurance
+	@rm -f build/coverage/data*; mkdir -p build/coverage
+	@$(BIN)/python -m coverage run -m pytest -n $(JOBS) $(ARGS)
+	@$(BIN)/python -m coverage combine --quiet
+	@$(BIN)/python -m coverage json --quiet -o build/coverage/coverage.json
+	@$(BIN)/python -m tests.house.coverage_by_package build/coverage/coverage.json
+
+mutants: $(VENV)/.test $(VENV)/.kernels ## change one expression of the audit's measures at a time and see which no test notices (ARGS='likeness counts', LIMIT=n, TESTS='...')
+	@$(BIN)/python -m tests.audit.mutation $(ARGS)
+
+vulnerabilities: ## look every pinned version up in the advisories of PyPI (pip-audit, in an environment of its own)
+	@test -x $(VENV)/advisories/bin/pip-audit || { $(PYTHON) -m venv $(VENV)/advisories && \
+	  $(VENV)/advisories/bin/python -m pip install --quiet --disable-pip-version-check pip-audit; }
+	@$(VENV)/advisories/bin/pip-audit --strict --requirement constraints.txt --no-deps --disable-pip --progress-spinner off $(ARGS)
 
 pylock: $(VENV)/.made ## write build/pylock.toml (PEP 751): what constraints.txt pins for the core, with hashes, for this Python and platform
 	@mkdir -p build

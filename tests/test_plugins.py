@@ -11,9 +11,9 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from importlib import metadata
-from importlib.util import find_spec
+from importlib.machinery import PathFinder
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 
 import jsonschema
 import pytest
@@ -51,10 +51,18 @@ name = "acme:slices"
 """
 
 
+def is_installed(name: str) -> bool:
+    """Tell whether a package can be imported, on the path alone.
+
+    A finder of setuptools that `importlib.util.find_spec` asks warns where another test has imported distutils before.
+    """
+    return PathFinder.find_spec(name) is not None
+
+
 @pytest.fixture(scope="session")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The example package, installed into a folder outside the tree."""
-    if not all(map(find_spec, ("pip", "setuptools"))):
+    if not (is_installed("pip") and is_installed("setuptools")):
         pytest.skip("pip and setuptools install the example")
     folder = tmp_path_factory.mktemp("plugin")
     shutil.copytree(ROOT / "examples" / "plugin", folder / "source")
@@ -116,6 +124,11 @@ def strangers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
     forget_plugins()
     yield folder
     forget_plugins()
+
+
+def test_pip_is_found_without_a_warning_where_another_test_has_imported_distutils(monkeypatch):
+    monkeypatch.setitem(sys.modules, "distutils", ModuleType("distutils"))
+    assert is_installed("pip") in (True, False) and not is_installed("no_such_package_of_anybody")
 
 
 def test_the_example_keeps_its_own_tests_and_is_used_by_the_command_line(installed, place):
@@ -459,6 +472,28 @@ def test_a_forged_manifest_that_names_a_plugin_is_refused(release, entry, value)
     path.write_text(json.dumps({name: part for name, part in manifest.items() if part is not None}, indent=1))
     with pytest.raises(BundleDamaged, match="not as format"):
         verify_bundle(release)
+    assert "acme" not in sys.modules
+
+
+@pytest.mark.parametrize("name", ["reticent", "Reticent", "RETICENT"])
+def test_a_plugin_of_a_distribution_that_calls_itself_reticent_is_refused(strangers, name, capsys):
+    distribution(strangers, name, "1", "[reticent.methods]\nfast = reticent_fast:ROW\n")
+    (listed,) = [plugin for plugin in plugins.list_plugins() if plugin.name == "reticent:fast"]
+    assert "would pass for ours" in listed.fault
+    with pytest.raises(RequestError, match="would pass for ours"):
+        rt.Job(columns=COLUMNS, promises=rt.KAnonymity(2), method={"name": "reticent:fast"})
+    assert main(["plugins"]) == 0
+    assert "would pass for ours" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize("judges", ["nobody", ["acme", "nobody"], [""], "x" * 5000, "acme:crowds"])
+def test_a_judge_that_nobody_brings_is_refused_whatever_is_audited(acme, judges):
+    frame = make_random_table(5, 60)
+    for release in (frame, rt.publish(rt.Job(columns=COLUMNS, promises=rt.KAnonymity(2)), frame=frame)):
+        roles = {"quasi": ["age", "city"], "sensitive": ["illness"]} if release is frame else {}
+        with pytest.raises(RequestError, match="No installed distribution brings it"):
+            rt.audit(release, judges=judges, **roles)
+        assert rt.audit(release, judges=["acme"], **roles).kept is not False
     assert "acme" not in sys.modules
 
 

@@ -38,6 +38,8 @@ VERSION_PATTERN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+!_-]{0,63}")
 _TARGET_PATTERN: Final = re.compile(r"[A-Za-z_][\w.]{0,200}:[A-Za-z_]\w{0,100}")
 _LOCAL_NAME_PATTERN: Final = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?")
 GROUP_PREFIX: Final = "reticent."
+OUR_NAMESPACE: Final = "reticent"
+"""No distribution of another may speak in this name: `reticent:fast` would pass for ours."""
 MAX_PLUGINS: Final = 1000
 """The most entry points of a group that are listed."""
 
@@ -105,6 +107,22 @@ def is_plugin_name(name: object) -> bool:
 def get_namespace(name: str) -> str:
     """Return the distribution that a plugin's name names."""
     return name.partition(":")[0]
+
+
+def require_judging_plugins(namespaces: Iterable[str]) -> None:
+    """Refuse a name that is none of an installed distribution with a promise that can be used."""
+    wanted = list(dict.fromkeys(namespaces))
+    if not wanted:
+        return
+    judging = {plugin.distribution for plugin in list_plugins() if plugin.group == "promises" and not plugin.fault}
+    for namespace in wanted:
+        if namespace not in judging:
+            raise RequestError(
+                f"There is no plugin {quote_list([namespace[:64]])} that judges promises.",
+                why="No installed distribution brings it: a distribution of this name, with a promise, has to be installed "
+                "beside reticent.",
+                attempt=suggest(namespace, judging),
+            )
 
 
 def list_namespaces(names: Iterable[str]) -> tuple[str, ...]:
@@ -233,6 +251,8 @@ def _describe_entry_point(group: str, entry_point: Any) -> Plugin:
     target = _accept_text(str(entry_point.value), _TARGET_PATTERN, "target", faults)
     if not faults and not is_plugin_name(f"{distribution}:{local_name}"):
         faults.append("its name and that of its distribution make no name of a plugin")
+    if distribution == OUR_NAMESPACE:
+        faults.append("a plugin of a distribution called reticent would pass for ours")
     if not faults and group in REFUSED_GROUPS:
         faults.append(REFUSED_GROUPS[group])
     return Plugin(group, f"{distribution}:{local_name}", target, distribution, version, "; ".join(faults))

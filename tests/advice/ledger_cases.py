@@ -420,6 +420,22 @@ def read_damaged_ledger(desk: Desk) -> Steps:
     yield desk.command("publish", "job.toml", "-o", "third", "--again")
 
 
+@follows(
+    "ledger/private_files.py",
+    "the version of reticent that wrote it, or --ledger (RETICENT_LEDGER) for another ledger.",
+)
+def read_ledger_of_a_later_version(desk: Desk) -> Steps:
+    write_files(desk)
+    publish(desk, "first")
+    path = Ledger.open().folder / "ledger.jsonl"
+    content = path.read_text(encoding="utf-8")
+    path.write_text(content.replace('"format": 2', '"format": 3'), encoding="utf-8")
+    yield desk.command("publish", "job.toml", "-o", "second", "--again")
+    yield desk.command("publish", "job.toml", "-o", "second", "--ledger", desk / "ledger")
+    path.write_text(content, encoding="utf-8")  # what the version that wrote it knows
+    yield desk.command("publish", "job.toml", "-o", "third", "--again")
+
+
 @follows("ledger/private_files.py", "removing the link, if nobody else uses this ledger.")
 def write_ledger_through_a_link(desk: Desk) -> Steps:
     publish(desk, "first")

@@ -185,3 +185,12 @@ def test_a_preset_that_is_no_part_of_a_job():
     assert "mosaic" in refused.value.attempt
     forget_plugins()
     assert Preset.load("acme:strict").tables["method"] == {"name": "mosaic"}
+
+
+@follows("plugins.py", "{suggest(namespace, judging)}")
+def test_a_judge_that_no_plugin_is():
+    release = publish()
+    with pytest.raises(RequestError) as refused:
+        rt.audit(release, judges=["acne"])
+    assert "acme" in refused.value.attempt
+    assert rt.audit(release, judges=["acme"]).kept

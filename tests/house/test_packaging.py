@@ -8,16 +8,14 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from importlib.metadata import distribution
 
 import numpy as np
 import pytest
-from packaging.requirements import Requirement
-from packaging.utils import canonicalize_name
 
 from reticent.kernels import cython_names
 from tests.support.command_line import place as place
 from tests.support.command_line import run as run
+from tests.support.distributions import list_required_distributions
 from tests.support.repository import PACKAGE, ROOT
 
 WORDS = {"FROM", "RUN", "COPY", "WORKDIR", "ENV", "USER", "ENTRYPOINT", "CMD"}
@@ -175,17 +173,3 @@ def test_the_page_names_every_distribution_that_is_installed():
     names = set(re.findall(r"`([\w-]+)`", listed[2]))
     assert names == {"reticent", *list_required_distributions(PROJECT["dependencies"])}
     assert int(listed[1]) == len(names)
-
-
-def list_required_distributions(requirements: list[str]) -> set[str]:
-    """List, by name, what requirements bring, and what those require without extras and on this Python."""
-    names: set[str] = set()
-    waiting = [Requirement(each) for each in requirements]
-    while waiting:
-        requirement = waiting.pop()
-        name = canonicalize_name(requirement.name)
-        if name in names or (requirement.marker and not requirement.marker.evaluate({"extra": ""})):
-            continue
-        names.add(name)
-        waiting += [Requirement(each) for each in distribution(name).requires or ()]
-    return names

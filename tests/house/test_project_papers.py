@@ -7,6 +7,8 @@ import tomllib
 
 from reticent.catalogue.manifest_fields import README_EDITION
 from reticent.format.manifest import FORMAT_VERSION
+from reticent.ledger.private_files import LEDGER_FORMAT
+from reticent.ledger.withdrawals import WITHDRAWALS_FORMAT
 from tests.support.repository import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -33,6 +35,8 @@ def test_what_runs_before_a_commit_is_what_lint_runs():
 def test_the_page_on_versions_has_the_numbers_of_the_formats():
     page = read("docs/versioning.md")
     assert f'`"format": {FORMAT_VERSION}`' in page and f'`"readme": {README_EDITION}`' in page
+    assert f'| a ledger\'s line | `"format": {LEDGER_FORMAT}`' in page
+    assert f'| a withdrawal\'s line | `"format": {WITHDRAWALS_FORMAT}`' in page
     for test in re.findall(r"`(tests/[\w/.]+)`", page):
         assert (ROOT / test).exists(), test
 

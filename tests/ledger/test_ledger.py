@@ -13,6 +13,8 @@ import pytest
 import reticent as rt
 from reticent.errors import AlreadyPublished, RequestError
 from reticent.ledger.ledger import Ledger
+from reticent.ledger.private_files import LEDGER_FILE, LEDGER_FORMAT
+from reticent.ledger.withdrawals import WITHDRAWALS_FILE, WITHDRAWALS_FORMAT
 from tests.support.ledger_tables import job, people
 
 
@@ -103,6 +105,40 @@ def test_a_broken_ledger_stops_a_publication(tmp_path, lost):
         with pytest.raises(RequestError, match="is missing"):
             rt.publish(job(), frame=people(seed=2), to=tmp_path / "two")
     assert not (tmp_path / "two").exists()
+
+
+@pytest.mark.parametrize("name", [LEDGER_FILE, WITHDRAWALS_FILE])
+def test_a_ledger_of_a_later_version_stops_whoever_would_read_too_little_of_it(tmp_path, name):
+    rt.publish(job(), frame=people(), to=tmp_path / "one")
+    rt.withdraw(tmp_path / "one", reason="wrong column")
+    path = Ledger.open().folder / name
+    known = json.loads(path.read_text())
+    assert known["format"] == {LEDGER_FILE: LEDGER_FORMAT, WITHDRAWALS_FILE: WITHDRAWALS_FORMAT}[name]
+    later = json.dumps({**known, "format": known["format"] + 1})
+    path.write_text(f"{later}\n{later}\n")
+    for use in (
+        lambda: rt.publish(job(), frame=people(seed=2), to=tmp_path / "two"),
+        lambda: rt.publish(job(), frame=people(seed=2), to=tmp_path / "two", again=True),
+        lambda: rt.releases(),
+        lambda: rt.withdraw(tmp_path / "one", reason="once more"),
+    ):
+        with pytest.raises(RequestError, match=rf"states format {known['format'] + 1}, .* up to {known['format']}"):
+            use()
+    assert path.read_text() == f"{later}\n{later}\n" and not (tmp_path / "two").exists()
+    rt.publish(job(), frame=people(seed=2), to=tmp_path / "two", ledger=tmp_path / "another")
+
+
+@pytest.mark.parametrize("number", [0, -1, True, "2", 2.5, None, [2]])
+def test_a_ledger_whose_format_is_no_number_is_refused(tmp_path, number):
+    rt.publish(job(), frame=people(), to=tmp_path / "one")
+    for name in (LEDGER_FILE, WITHDRAWALS_FILE):
+        path = Ledger.open().folder / name
+        before = path.read_text() if path.exists() else None
+        path.write_text(json.dumps({**json.loads(before or "{}"), "format": number}) + "\n")
+        with pytest.raises(RequestError, match="cannot be read"):
+            rt.releases()
+        if before is not None:
+            path.write_text(before)
 
 
 def test_a_ledger_of_the_first_version_is_still_obeyed(tmp_path):

@@ -288,7 +288,9 @@ def test_a_release_that_was_received_is_audited_reported_and_asked(browser, tmp_
 
 
 @whole
-def test_what_is_refused_or_not_answered_is_said_below_the_form_and_what_was_typed_stays(browser, demo_folder, tmp_path):
+def test_what_is_refused_or_not_answered_is_said_below_the_form_and_what_was_typed_stays(
+    browser, demo_folder, tmp_path
+):
     with serve_studio(demo_folder) as studio:
         visit = Visit(browser, studio)
         visit.enter()

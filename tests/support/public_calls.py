@@ -57,7 +57,6 @@ FITS: dict[str, set[str]] = {
     "together": NOTHING,
     "loss_at_most": NOTHING,
     "odds_at_most": {"None", "a number", "a fraction"},
-    "judges": LISTS,  # names of plugins: one that the release does not know judges nothing
     "density": NOTHING,
     "bandwidth_by": NOTHING,
     "refine": {"None", "a number"},
@@ -118,6 +117,7 @@ FITS: dict[str, set[str]] = {
     "leaves": {"a list of numbers", "a list of texts", "a pair", "a frame"},
     "beside": {"None", "a text"},
     "about": {"None", "an empty table"},
+    "judges": {"an empty list"},
     "release": {"a frame"},
     "table": {"a frame"},
     **{

@@ -56,7 +56,7 @@ from reticent.ledger.source_options import (
     resolve_source,
     resolve_table,
 )
-from reticent.plugins import get_namespace, is_plugin_name, list_namespaces
+from reticent.plugins import get_namespace, is_plugin_name, list_namespaces, require_judging_plugins
 from reticent.validation import is_job, mapping, names, null_values, optional, path_or_table, text, validate_arguments
 
 SourceTable = pl.DataFrame | pl.LazyFrame
@@ -397,7 +397,8 @@ def _add_source_evidence(
 
 
 def _find_judges(promises: Iterable[Any], job: Any, judges: Iterable[str]) -> tuple[str, ...]:
-    """List the plugins that may judge: those that are named, and those of the caller's own promises."""
+    """List the plugins that may judge: those that are named, which must be there, and those of the caller's promises."""
+    require_judging_plugins(judges)
     named = [describe_promise(promise).name for promise in (*promises, *(() if job is None else job.promises))]
     return (*judges, *list_namespaces(named))
 

@@ -223,6 +223,7 @@ def _make_entry(
     """Make a release's line, and the sketches of its rows and of all batches' rows that the ledger lacks."""
     content = rows.hash_values(key).content
     entry: dict[str, Any] = {
+        "format": private_files.LEDGER_FORMAT,
         "release": target.name,
         "folder": str(target.resolve().parent),
         "digest": compute_release_digest(staged),

@@ -2,7 +2,7 @@
 
 Its folder is the one that a caller passes, else RETICENT_LEDGER, else one in the user's state folder:
 
-    ledger.jsonl       a line for each release
+    ledger.jsonl       a line for each release, which states its format
     ledger.key         the secret under which values are hashed; it is made with the ledger
     ledger-stages/     which staging folders there are, while there are any (`staging`)
     ledger-sketches/   what is kept of each table's content (`fingerprint`)

@@ -27,13 +27,13 @@ import os
 import secrets
 import stat
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from reticent import operating_system
-from reticent.errors import RequestError
+from reticent.errors import RequestError, shorten_text
 from reticent.format.folder import translate_disk_errors
 from reticent.operating_system import belongs_to_other_user, sync_to_disk
 
@@ -44,6 +44,9 @@ MAX_FILE_BYTES = 1 << 26
 
 _TEXT_FIELDS = ("release", "folder", "digest", "at", "content")
 _LIST_FIELDS = ("promises", "repeats", "columns")
+LEDGER_FORMAT = 2
+"""The format of a ledger's lines, which every line states; one without a number is of format 1 (a source's bytes or its
+address) or, if it has `content`, of format 2. Fields that a reader need not know may be added without a new number."""
 LEDGER_FILE = "ledger.jsonl"
 KEY_FILE = "ledger.key"
 LOCK_FILE = "ledger.lock"
@@ -358,6 +361,20 @@ def make_unreadable_error(path: Path) -> RequestError:
     )
 
 
+def require_known_format(formats: Iterable[object], known: int, path: Path) -> None:
+    """Refuse lines that state a later format than the known one: what they mean is not known to this version."""
+    for number in formats:
+        if isinstance(number, bool) or not isinstance(number, int) or number < 1:
+            raise make_unreadable_error(path)
+        if number > known:
+            raise RequestError(
+                f"The ledger's file {path} was written by a later version of reticent.",
+                why=f"A line states format {shorten_text(str(number), 20)}, and this version knows formats up to {known}: it would know "
+                "too little of what was published before.",
+                attempt="the version of reticent that wrote it, or --ledger (RETICENT_LEDGER) for another ledger.",
+            )
+
+
 def _read_lines(path: Path) -> list[dict[str, Any]]:
     if not path.exists():
         return []
@@ -367,6 +384,7 @@ def _read_lines(path: Path) -> list[dict[str, Any]]:
         raise make_unreadable_error(path) from None
     if not all(isinstance(line, dict) for line in lines):
         raise make_unreadable_error(path)
+    require_known_format((line.get("format", 1) for line in lines), LEDGER_FORMAT, path)
     return lines
 
 

@@ -1,6 +1,6 @@
 """Withdrawals: which releases their publisher took back, by whom, when and why, and whether they were ever handed out.
 
-    ledger-withdrawals.jsonl     a line for each withdrawal: its releases (place, name and digest), time, user, reason, and
+    ledger-withdrawals.jsonl     a line for each withdrawal: its format, its releases (place, name and digest), time, user, reason, and
                                  whether they were never handed out
 
 A withdrawal deletes no copy that somebody has. So a withdrawn release still counts when rows are looked up in the ledger
@@ -22,9 +22,11 @@ from typing import Any
 
 from reticent import operating_system
 from reticent.ledger import private_files
-from reticent.ledger.private_files import make_unreadable_error
+from reticent.ledger.private_files import make_unreadable_error, require_known_format
 
 WITHDRAWALS_FILE = "ledger-withdrawals.jsonl"
+WITHDRAWALS_FORMAT = 1
+"""The format of a withdrawal's line, which it states; lines without a number are of this one."""
 MAX_WITHDRAWALS_BYTES = 1 << 26
 _PLACE_FIELDS = ("folder", "release", "digest")
 _TEXT_FIELDS = ("at", "user", "reason")
@@ -61,12 +63,18 @@ def identify_entry(entry: Mapping[str, Any]) -> ReleaseIdentity:
 def read_withdrawals(ledger: Path) -> list[Withdrawal]:
     """Read all withdrawals, oldest first; the caller holds the ledger's lock, or its lock for reading.
 
-    Raises RequestError if the file is damaged anywhere but in half a line at its end.
+    Raises RequestError if the file is damaged anywhere but in half a line at its end, or written by a later version.
     """
     path = ledger / WITHDRAWALS_FILE
     try:
-        return [_parse_line(line) for line in _read_whole_lines(path).splitlines()]
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        lines = [json.loads(line) for line in _read_whole_lines(path).splitlines()]
+        formats = [line.get("format", 1) for line in lines]
+    except (OSError, ValueError, AttributeError, RecursionError):
+        raise make_unreadable_error(path) from None
+    require_known_format(formats, WITHDRAWALS_FORMAT, path)
+    try:
+        return [_parse_line(line) for line in lines]
+    except (ValueError, KeyError, TypeError):
         raise make_unreadable_error(path) from None
 
 
@@ -80,7 +88,9 @@ def append_withdrawal(ledger: Path, withdrawal: Withdrawal) -> int:
     path = ledger / WITHDRAWALS_FILE
     size = len(_read_whole_lines(path))
     releases = [dict(zip(_PLACE_FIELDS, release, strict=True)) for release in withdrawal.releases]
-    line = json.dumps({"releases": releases, **withdrawal.to_dict()}).encode("ascii") + b"\n"
+    line = (
+        json.dumps({"format": WITHDRAWALS_FORMAT, "releases": releases, **withdrawal.to_dict()}).encode("ascii") + b"\n"
+    )
     try:
         private_files.write_after(path, size, line)
         operating_system.sync_to_disk(ledger)
@@ -139,9 +149,8 @@ def _read_whole_lines(path: Path) -> bytes:
     return content[: content.rfind(b"\n") + 1]
 
 
-def _parse_line(line: bytes) -> Withdrawal:
+def _parse_line(stated: Mapping[str, Any]) -> Withdrawal:
     """Parse a line; raises ValueError, KeyError or TypeError unless it is a withdrawal."""
-    stated = json.loads(line)
     releases = tuple(tuple(release[name] for name in _PLACE_FIELDS) for release in stated["releases"])
     texts = [stated[name] for name in _TEXT_FIELDS]
     values = [*texts, *(text for release in releases for text in release)]
