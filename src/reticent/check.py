@@ -18,11 +18,13 @@ from functools import partial
 from time import process_time
 from typing import Any
 
+import polars as pl
+
 from reticent import catalogue, html_repr, registry
 from reticent.bound_widths import measure_bound_widths
 from reticent.catalogue.choices import EngineName
 from reticent.data.cells import Cells, combine_sensitive
-from reticent.data.columns import Column
+from reticent.data.columns import Column, Role
 from reticent.data.label_styles import explain_snapping
 from reticent.data.odd_values import SpellingVariants, find_spelling_variants
 from reticent.data.passthrough import PassthroughColumn, describe_uncovered
@@ -261,6 +263,11 @@ def check(
         promise_warnings = _run_late_step(late, "warnings of promises", clock, warn, [])
         carried, uncovered = _run_late_step(late, "columns that are not generalized", clock, look, ((), ()))
         advice = _run_late_step(late, "advice on promises", clock, advise, ())
+    count_people = partial(_count_values_of_persons, worker, rows, counted.columns)
+    values_of_persons = _run_or_warn(
+        late, "by how many people values are held", max(clock.remaining(), MIN_LATE_STEP_SECONDS), count_people, {}
+    )
+    rare = find_rare_sensitive_values(counted.cells, person_rows=values_of_persons)
     lone_people = []
     if recipe is not None and own.alone is not None:
         lone_people = warn_of_lone_people(job.promises, recipe, cells)
@@ -282,7 +289,7 @@ def check(
         spellings=spellings,
         explained=explanation,
         unplanned=tuple(method.name for method in other_methods if method.name not in summaries),
-        rare=find_rare_sensitive_values(counted.cells),
+        rare=rare,
         withholding=withholding,
     )
 
@@ -522,6 +529,15 @@ def _measure_withholding(
         partial(count_with_limit, engine, rows, columns, cells) if draws_rows else None,
         person_rows,
     )
+
+
+def _count_values_of_persons(engine: Engine, rows: Any, columns: Mapping[str, Column]) -> dict[str, pl.DataFrame]:
+    """Count the rows of each person with each sensitive value, where a column names persons with several rows."""
+    persons = [name for name, column in columns.items() if (column.rows_per_person or 1) > 1]
+    if not persons or engine.distributed:
+        return {}
+    sensitive = [name for name, column in columns.items() if column.role == Role.SENSITIVE]
+    return {name: engine.count_distinct_rows(rows, [persons[0], name]) for name in sensitive}
 
 
 def _run_or_warn(late: list[str], subject: str, seconds: float, function: Callable[[], Any], otherwise: Any) -> Any:

@@ -24,7 +24,7 @@ from reticent.models.beta_likeness import BetaLikeness
 from reticent.models.k_anonymity import KAnonymity
 from reticent.models.l_dichotomy import LDichotomy
 from reticent.models.l_diversity import ProbabilisticLDiversity
-from reticent.models.promise import Promises
+from reticent.models.promise import Promise, Promises
 from reticent.models.t_closeness import TCloseness
 from reticent.plugins import list_namespaces
 
@@ -33,6 +33,11 @@ if TYPE_CHECKING:
 
 
 MAX_CHANGES_TOGETHER = 3  # more than that is another job
+NEEDED_PROMISES: Mapping[str, tuple[str, Promise]] = {
+    "burel": ('model = "beta-likeness" and beta = 4', BetaLikeness(4)),
+    "sabre": ('model = "t-closeness" and t = 0.2', TCloseness(Fraction(1, 5))),
+}
+"""What a method needs beside promises about the number of people, with usual parameters, as a job file has it."""
 
 
 def require_promises_supported(job: Job) -> None:
@@ -136,12 +141,7 @@ def _list_changes(job: Job) -> Iterator[tuple[str, dict[str, Any]]]:
     for promise in lacking[:1]:
         stage = registry.make_stage({"name": "suppression", "kind": "safe", "l": promise.l})
         yield f'[[prepare]] with name = "suppression", kind = "safe" and l = {promise.l}', {"prepare": (stage,)}
-    for promise in dichotomies[:1]:
-        further = Promises((*job.promises, ProbabilisticLDiversity(promise.l)))
-        yield (
-            f'a further [[promise]] with model = "probabilistic-l-diversity" and l = {promise.l}',
-            {"promises": further},
-        )
+    yield from _list_further_promises(job)
     for role in (Role.IDENTIFYING, Role.QUASI):
         carried = [name for name, column in job.columns.items() if column.role is Role.INSENSITIVE]
         if carried:
@@ -150,6 +150,21 @@ def _list_changes(job: Job) -> Iterator[tuple[str, dict[str, Any]]]:
     for name in catalogue.METHODS:
         if name != job.method.name:
             yield f'method = "{name}"', {"method": registry.make_method({"name": name})}
+
+
+def _list_further_promises(job: Job) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield promises that may stand beside those of a job, in words and as fields of the job."""
+    dichotomies = [promise for promise in job.promises if isinstance(promise, LDichotomy)]
+    further: list[tuple[str, Promise]] = [
+        (f'model = "probabilistic-l-diversity" and l = {promise.l}', ProbabilisticLDiversity(promise.l))
+        for promise in dichotomies[:1]
+    ]
+    if job.method.name in NEEDED_PROMISES:
+        words, needed = NEEDED_PROMISES[job.method.name]
+        if not any(isinstance(promise, type(needed)) for promise in job.promises):
+            further.append((words, needed))
+    for words, promise in further:
+        yield f"a further [[promise]] with {words}", {"promises": Promises((*job.promises, promise))}
 
 
 def require_partitionable(job: Job, target: Path | None) -> Path:

@@ -299,7 +299,7 @@ def change_to_some_promise(job: DraftJob, match: re.Match[str], what: str) -> It
 @rule(r"a further \[\[promise\]\](?:, such as| with) model = \"([\w-]+)\"(?: and (\w+) = ([\d.]+))?")
 def add_promise(job: DraftJob, match: re.Match[str], what: str) -> Iterator[DraftJob]:
     changed = job.change()
-    further = {"model": match[1], match[2]: float(match[3])} if match[2] else write_promise(match[1])
+    further = {"model": match[1], match[2]: float(match[3].rstrip("."))} if match[2] else write_promise(match[1])
     changed.table["promise"].append(further)
     yield changed
 

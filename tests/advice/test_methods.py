@@ -28,7 +28,7 @@ from tests.advice.job_tables import (
     write_promise,
 )
 from tests.advice.small_jobs import CITIES, publish
-from tests.advice.steps import find_broken_advice
+from tests.advice.steps import find_broken_advice, list_steps
 
 
 def job_trial(module: str, text: str, method: str, model: str, *habits: Habit, beside: str | None = None) -> Trial:
@@ -262,3 +262,12 @@ TRIALS = [
 @pytest.mark.parametrize("trial", TRIALS, ids=str)
 def test_advice_about_refused_jobs_is_accepted(trial):
     trial.run()
+
+
+@pytest.mark.parametrize("method", ["anatomy", "burel", "sabre"])
+def test_every_change_that_is_advised_is_accepted_by_itself(method):
+    draft = draft_job(method, "k-anonymity")
+    refusal = draft.publish()
+    steps = list_steps(refusal, draft)
+    assert len(steps) >= 2
+    assert [step.advice for step in steps if step.job.publish() is not None] == []

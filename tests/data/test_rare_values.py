@@ -54,6 +54,23 @@ def test_the_json_of_a_check_has_the_counts_and_on_request_the_values(place, cap
     assert rare.get("values") == ([["zebra pox", 1], ["dragon cough", 4]] if show else None)
 
 
+def test_values_that_few_people_hold_in_many_rows_are_counted_and_named_on_request(place, capsys):
+    people = [*range(60), *range(60, 90), 90, *range(91, 95), *[95, 95, 95, 96, 96]]
+    PEOPLE.with_columns(person=pl.Series(people)).write_csv("people.csv")
+    role = '[columns]\nperson = { role = "identifying", rows_per_person = 3 }'
+    (place / "job.toml").write_text(JOB.replace("[columns]", role))
+    command = ["check", "job.toml", "--methods", "mondrian"]
+    assert main(command) == 0
+    out = capsys.readouterr().out
+    assert (
+        "2 of its 5 values have at most 4 rows (5 rows in all), and 1 with more rows is held by at most 4 people."
+        in out
+    )
+    assert "mumps" not in out
+    assert main([*command, "--show-values"]) == 0
+    assert "  'mumps' (5 rows of 2 people)" in capsys.readouterr().out.splitlines()
+
+
 def test_numbers_are_no_rare_values():
     job = rt.Job(columns={"age": rt.quasi(), "disease": rt.sensitive(type="numeric")}, promises=[rt.KAnonymity(4)])
     frame = PEOPLE.with_columns(disease=pl.Series(range(100)))

@@ -181,6 +181,10 @@ class Burel(Method):
     def __post_init__(self) -> None:
         check_parameters(self)
 
+    def refuse(self, promises: Promises) -> None:
+        """Refuse a job without a promise about sensitive values, before any data is read."""
+        require_value_promise(promises)
+
     def plan(self, cells: Cells, promises: Promises, rng: Random) -> Recipe:
         column, family, least_size = find_protected_column(promises, cells)
         name = cells.sensitive[column].name
@@ -226,15 +230,10 @@ class BucketClasses(NamedTuple):
 
 def find_protected_column(promises: Promises, cells: Cells) -> tuple[int, np.ndarray, int]:
     """Find the one sensitive column that the promises are about, the family of each of its values, and the least class size."""
-    about = select_value_promises(promises)
+    about = require_value_promise(promises)
     columns = {cells.find_sensitive(promise.column) for promise in about}
     levels = {getattr(promise, "level", 0) for promise in about}
     if len(columns) != 1 or len(levels) != 1:
-        if not about:
-            raise JobError(
-                "burel makes its classes for a promise about sensitive values, and the job has none.",
-                attempt='a further [[promise]] with model = "beta-likeness" and beta = 4, or method = "mondrian".',
-            )
         raise JobError(
             f"burel protects one sensitive column at one level; the promises speak of {len(columns)} and {len(levels)}.",
             attempt='method = "mondrian".',
@@ -254,6 +253,17 @@ def find_protected_column(promises: Promises, cells: Cells) -> tuple[int, np.nda
     first = about[0]
     family = first.families(domain) if isinstance(first, SemanticLikeness) else np.arange(domain.size)
     return column, family, least_size
+
+
+def require_value_promise(promises: Promises) -> list[BetaLikeness | SemanticLikeness]:
+    """Return the promises about sensitive values; refuse a job that has none."""
+    about = select_value_promises(promises)
+    if not about:
+        raise JobError(
+            "burel makes its classes for a promise about sensitive values, and the job has none.",
+            attempt='a further [[promise]] with model = "beta-likeness" and beta = 4, or method = "mondrian".',
+        )
+    return about
 
 
 def select_value_promises(promises: Promises) -> list[BetaLikeness | SemanticLikeness]:

@@ -214,6 +214,10 @@ class Sabre(Method):
     def __post_init__(self) -> None:
         check_parameters(self)
 
+    def refuse(self, promises: Promises) -> None:
+        """Refuse a job that has not just one promise of t-closeness, before any data is read."""
+        require_closeness(promises)
+
     def plan(self, cells: Cells, promises: Promises, rng: Random) -> Recipe:
         promise = require_closeness(promises)
         least_size = promises.bind(cells).least_size
