@@ -592,13 +592,8 @@ def _convert_literal(node: Any, column: ColumnEntry) -> Any:
     inner = inner.this if sign else inner
     if dtype == pl.Boolean and not sign and isinstance(inner, exp.Boolean | exp.Literal):
         return _convert_truth_value(inner, column)
-    if isinstance(inner, exp.Boolean) and not sign and dtype.is_numeric():
-        return exp.Literal(this=str(int(inner.this)), is_string=False)
-    if isinstance(inner, exp.Boolean) and dtype == pl.String:
-        raise RequestError(
-            f"{column.name!r} holds texts, and it is compared with TRUE or FALSE.",
-            attempt=f"{write_column_name(column.name)} = 'true', with the text as it is published.",
-        )
+    if isinstance(inner, exp.Boolean) and not sign and (dtype.is_numeric() or dtype == pl.String):
+        return _convert_truth_to_number(inner, column)
     if isinstance(inner, exp.Column):
         raise RequestError(
             f"A comparison of {column.name!r} with {inner.name!r} is not understood: a comparison is of one column with a value.",
@@ -610,7 +605,12 @@ def _convert_literal(node: Any, column: ColumnEntry) -> Any:
         )
     if not isinstance(inner, exp.Literal):
         raise RequestError(f"{name_part(inner)} is not understood as a value.", attempt=f"{SUPPORTED_CONDITIONS}.")
-    text = sign + inner.name
+    return _make_typed_literal(sign + inner.name, bool(inner.is_string), column)
+
+
+def _make_typed_literal(text: str, is_string: bool, column: ColumnEntry) -> exp.Literal:
+    """Write a value in the column's type; `is_string`: the question has it in quotes."""
+    dtype = parse_dtype(column.dtype)
     is_midnight = isinstance(dtype, pl.Datetime) and DATE_PATTERN.fullmatch(text.strip()) is not None
     if is_midnight and isinstance(dtype, pl.Datetime) and dtype.time_zone is None:
         text = f"{text.strip()} 00:00:00"
@@ -620,7 +620,7 @@ def _convert_literal(node: Any, column: ColumnEntry) -> Any:
         return exp.Literal(this=text, is_string=False)
     if dtype == pl.String:
         literal = exp.Literal.string(text)
-        if not inner.is_string:
+        if not is_string:
             literal.meta[NUMBER_AS_TEXT_KEY] = True
         return literal
     try:
@@ -635,6 +635,16 @@ def _convert_literal(node: Any, column: ColumnEntry) -> Any:
     if is_midnight:
         literal.meta[MIDNIGHT_KEY] = True
     return literal
+
+
+def _convert_truth_to_number(node: exp.Boolean, column: ColumnEntry) -> exp.Literal:
+    """Convert TRUE and FALSE to 1 and 0, for a column of numbers; beside texts they are refused."""
+    if parse_dtype(column.dtype) == pl.String:
+        raise RequestError(
+            f"{column.name!r} holds texts, and it is compared with TRUE or FALSE.",
+            attempt=f"{write_column_name(column.name)} = 'true', with the text as it is published.",
+        )
+    return exp.Literal(this=str(int(node.this)), is_string=False)
 
 
 def _convert_truth_value(node: Any, column: ColumnEntry) -> exp.Boolean:
