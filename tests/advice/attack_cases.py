@@ -169,6 +169,23 @@ def attack_exact_rows_of_strangers(desk: Desk) -> Steps:
     yield lambda: attack("anatomized", "skewness")
 
 
+@follows(
+    "labels/adversary_view.py",
+    "--hierarchy …=FILE, the hierarchy by which the table was made (`reticent hierarchy` builds one from the source), or "
+    "the source as it was read then.",
+)
+def attack_table_whose_labels_nothing_explains(desk: Desk) -> Steps:
+    zips = ["12001", "12002", "12003", "13001", "13002", "13003"]
+    illnesses = ["flu", "cold", "gout"] * 2
+    pl.DataFrame({"zip": zips, "illness": illnesses}).write_csv(desk / "people.csv")
+    pl.DataFrame({"zip": [text[:2] + "***" for text in zips], "illness": illnesses}).write_csv(desk / "table.csv")
+    words = ("attack", "table.csv", "--quasi", "zip", "--sensitive", "illness", "--source", "people.csv")
+    yield desk.command(*words, "--as", "skewness")
+    build = ("--build", "prefixes", "--with", "keep=[2]", "-o", "zip.csv")
+    yield desk.command("hierarchy", "--data", "people.csv", "--column", "zip", *build)
+    yield desk.command(*words, "--as", "skewness", "--hierarchy", "zip=zip.csv")
+
+
 # Attacks that are of no use on a kind of release.
 
 
@@ -322,6 +339,18 @@ def know_nothing_stated(desk: Desk) -> Steps:
     words = ("attack", publish_kind("generalized").folder, "--source", "people.csv", "--as", "background")
     yield desk.command(*words)
     yield desk.command(*words, "--bandwidth", "0.3", "--t", "0.2")
+
+
+@follows("attacks/background.py", "--t 0.2.")
+def know_a_bandwidth_and_no_t(desk: Desk) -> Steps:
+    yield lambda: attack("generalized", "background", bandwidth=0.3)
+    yield lambda: attack("generalized", "background", bandwidth=0.3, t=0.2)
+
+
+@follows("attacks/background.py", "--bandwidth 0.3.")
+def know_a_t_and_no_bandwidth(desk: Desk) -> Steps:
+    yield lambda: attack("generalized", "background", t=0.2)
+    yield lambda: attack("generalized", "background", t=0.2, bandwidth=0.3)
 
 
 @follows("attacks/background.py", "the quasi-identifiers, the sensitive column, and `belief`.")

@@ -98,6 +98,23 @@ def test_a_frozen_job_still_publishes_what_its_release_promised(path, tmp_path):
 
 
 @pytest.mark.parametrize("version", VERSIONS, ids=lambda path: path.name)
+def test_a_frozen_ledger_is_a_desk(version, tmp_path):
+    ledger = tmp_path / "ledger"
+    shutil.copytree(version / "ledger", ledger)
+    ledger.chmod(0o700)
+    known = rt.releases(ledger=ledger)
+    assert {"mondrian-parquet", "anatomy-csv"} <= {release.release for release in known}
+    assert not any(release.withdrawal for release in known)
+    people = rt.find_people(["nobody"], ledger=ledger)
+    assert people.releases == ((),) and {release.digest for release in known} == {
+        release.digest for release in people.unknown
+    }
+    (withdrawn,) = rt.withdraw("mondrian-csv", reason="a test", ledger=ledger)
+    assert withdrawn.withdrawal is not None
+    assert [release.release for release in rt.releases(ledger=ledger) if release.withdrawal] == ["mondrian-csv"]
+
+
+@pytest.mark.parametrize("version", VERSIONS, ids=lambda path: path.name)
 def test_a_frozen_ledger_knows_the_rows_that_were_published(version, tmp_path):
     ledger = tmp_path / "ledger"
     shutil.copytree(version / "ledger", ledger)

@@ -205,7 +205,16 @@ def _list_adversary_points(
         ]
     elif t is not None:
         adversary_points = [{**point, "t": t} for point in adversary_points]
-    if not adversary_points or any(point.get("t") is None for point in adversary_points):
+    if adversary_points and any(point.get("t") is None for point in adversary_points):
+        raise RequestError(
+            "The background attack needs a t beside the bandwidth: the release promises none.", attempt="--t 0.2."
+        )
+    if not adversary_points:
+        if t is not None:
+            raise RequestError(
+                "The background attack needs a bandwidth beside t: the release promises none.",
+                attempt="--bandwidth 0.3.",
+            )
         raise RequestError(
             "The background attack needs a bandwidth and a t: the release promises none.",
             attempt="--bandwidth 0.3 --t 0.2.",

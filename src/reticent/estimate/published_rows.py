@@ -21,19 +21,23 @@ from reticent.data.parsing import parse_texts
 from reticent.errors import BundleDamaged, RequestError
 from reticent.estimate.condition import (
     ENDLESS,
+    IS_LIKE,
     Atom,
     ColumnAxis,
     Condition,
     LineLabels,
+    Truth,
     count_steps,
     has_dates,
     list_atoms,
     list_constants,
     make_value_axis,
+    match_texts,
 )
 from reticent.estimate.density import LabelGroups, RangeShares, fit_range_shares, fit_value_weights
 from reticent.estimate.source_values import (
     AS_PUBLISHED_PREFIX,
+    expand_by_likeness,
     find_limits,
     is_closed,
     list_other_values,
@@ -438,6 +442,9 @@ def _make_axis_of_members(
         list(entry.order or ()) if isinstance(column, LineScale) else column.values(extents), entry.dtype
     )
     others = [] if isinstance(column, LineScale) or is_closed(entry) else list_other_values(known_values, atoms)
+    likeness_of_others: dict[Atom, Truth] = {}
+    if others and any(atom.test == IS_LIKE for atom in atoms):
+        others, likeness_of_others = expand_by_likeness(entry, others, atoms)
     values = pl.concat([known_values, pl.Series([*others, None], dtype=known_values.dtype, strict=False)])
     is_built_from_data = entry.built is not None
     any_weights = _weigh_any_label(
@@ -461,7 +468,20 @@ def _make_axis_of_members(
     endless: tuple[int | None, int | None] = (None, None)
     if others and (known_values.dtype.is_numeric() or has_dates(known_values.dtype)):
         endless = (len(known_values), len(known_values) + len(others) - 1)
-    return make_value_axis(entry.name, code, values, atoms, (label, value, len(members)), weight, endless)
+    known_truths = {
+        atom: _judge_likeness(atom, known_values, truth_of_others)
+        for atom, truth_of_others in likeness_of_others.items()
+    }
+    return make_value_axis(
+        entry.name, code, values, atoms, (label, value, len(members)), weight, endless, known_truths=known_truths
+    )
+
+
+def _judge_likeness(atom: Atom, known_values: pl.Series, truth_of_others: Truth) -> Truth:
+    """Return where a pattern of LIKE is true and false of the known values, of the others, and of a missing one."""
+    is_like = match_texts(known_values.to_list(), atom.value)
+    true, false = truth_of_others
+    return np.concatenate([is_like, true, [False]]), np.concatenate([~is_like, false, [False]])
 
 
 def _combine_labels(axes: Sequence[ColumnAxis], rows: int) -> LabelCombinations:

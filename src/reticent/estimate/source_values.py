@@ -25,6 +25,7 @@ from reticent.estimate.condition import (
     Atom,
     ColumnAxis,
     LineLabels,
+    Truth,
     has_dates,
     list_constants,
     make_range_axis,
@@ -221,28 +222,10 @@ def make_unknown_axis(entry: ColumnEntry | None, name: str, atoms: Sequence[Atom
 
 def _make_axis_of_any_text(entry: ColumnEntry, values: pl.Series, atoms: Sequence[Atom], *, null: bool) -> ColumnAxis:
     """Make the axis of any text: one that no question names may be like each pattern or not, in any combination."""
-    patterns = [atom for atom in dict.fromkeys(atoms) if atom.test == IS_LIKE]
-    if len(patterns) > MAX_PATTERNS:
-        raise RequestError(
-            f"{len(patterns)} patterns of LIKE on {entry.name!r} are more than are answered where rows were withheld.",
-            attempt=f"{MAX_PATTERNS} patterns at the most, or IN (...).",
-        )
-    constants = set(list_constants(atoms))
-    texts: list[str | None] = []
-    likeness: list[tuple[bool, ...]] = []
-    for value in values.to_list():
-        own = [tuple(bool(match_texts([value], atom.value)[0]) for atom in patterns)]
-        combinations = own if value in constants else list(product((False, True), repeat=len(patterns)))
-        texts.extend([value] * len(combinations))
-        likeness.extend(combinations)
+    texts, truths = expand_by_likeness(entry, values.to_list(), atoms)
     if null:
         texts.append(None)
-        likeness.append((False,) * len(patterns))
-    is_present = np.array([text is not None for text in texts], bool)
-    known_truths = {}
-    for position, atom in enumerate(patterns):
-        is_like = np.array([combination[position] for combination in likeness], bool)
-        known_truths[atom] = (is_like & is_present, ~is_like & is_present)
+        truths = {atom: (np.append(true, False), np.append(false, False)) for atom, (true, false) in truths.items()}
     pairs = (np.zeros(len(texts), np.int64), np.arange(len(texts)), 1)
     return make_value_axis(
         entry.name,
@@ -250,8 +233,37 @@ def _make_axis_of_any_text(entry: ColumnEntry, values: pl.Series, atoms: Sequenc
         pl.Series(texts, dtype=pl.String),
         atoms,
         pairs,
-        known_truths=known_truths,
+        known_truths=truths,
     )
+
+
+def expand_by_likeness(
+    entry: ColumnEntry, values: Sequence[str], atoms: Sequence[Atom]
+) -> tuple[list[str | None], dict[Atom, Truth]]:
+    """List texts that stand for others once for each way in which those may be like the patterns of LIKE.
+
+    Returned are also the truths of these patterns.  A text that the question names is like what it is like, and stays one.
+    """
+    patterns = [atom for atom in dict.fromkeys(atoms) if atom.test == IS_LIKE]
+    if len(patterns) > MAX_PATTERNS:
+        raise RequestError(
+            f"{len(patterns)} patterns of LIKE on {entry.name!r} are more than are answered where values are not known.",
+            why="Rows were withheld, or a label such as * covers values that nothing lists.",
+            attempt=f"{MAX_PATTERNS} patterns at the most, or IN (...).",
+        )
+    constants = set(list_constants(atoms))
+    texts: list[str | None] = []
+    likeness: list[tuple[bool, ...]] = []
+    for value in values:
+        own = [tuple(bool(match_texts([value], atom.value)[0]) for atom in patterns)]
+        combinations = own if value in constants else list(product((False, True), repeat=len(patterns)))
+        texts.extend([value] * len(combinations))
+        likeness.extend(combinations)
+    truths = {}
+    for position, atom in enumerate(patterns):
+        is_like = np.array([combination[position] for combination in likeness], bool)
+        truths[atom] = (is_like, ~is_like)
+    return texts, truths
 
 
 def list_declared_values(entry: ColumnEntry) -> pl.Series:

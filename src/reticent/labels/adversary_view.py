@@ -437,6 +437,12 @@ def _find_cover(
     try:
         placed = place_values(entry, labels, texts, foreign=foreign)
     except (ValueError, RecursionError):  # UnreadableLabel, or quoted and no JSON
+        if foreign:
+            raise RequestError(
+                f"Nothing explains the labels of column {domain.name!r}: one of them names no value of the source.",
+                attempt=f"--hierarchy {domain.name}=FILE, the hierarchy by which the table was made "
+                "(`reticent hierarchy` builds one from the source), or the source as it was read then.",
+            ) from None
         raise BundleDamaged(f"A label of column {domain.name!r} names no value of the source.") from None
     order = np.argsort(placed.codes, kind="stable")  # several values may stand at one place: beyond a declared top
     places = placed.codes[order]

@@ -41,7 +41,6 @@ from reticent.estimate.condition import (
 )
 from reticent.estimate.source_values import is_coded
 from reticent.format.manifest import ColumnEntry, Manifest
-from reticent.release.kind import reader_for
 
 MAX_DEPTH = 200  # conditions within one another; a chain of ANDs is one, too
 MAX_LITERALS = 1_000  # that one question compares with: what it takes to answer grows with their square
@@ -74,6 +73,10 @@ WHOLE_NUMBER_PATTERN = re.compile(r"[0-9]{1,18}")
 DATE_PATTERN = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 MIDNIGHT_KEY = "midnight"  # marks a literal that was a date and is compared with moments
 MIDNIGHT_REMARK = "A date that is compared with moments is the midnight with which it begins, as SQL has it."
+NUMBER_AS_TEXT_KEY = "number as text"  # marks a literal that was a number and is compared with texts
+NUMBER_AS_TEXT_REMARK = (
+    "A number that is compared with texts is read as the text that is written: 1 is '1', and not 'true'."
+)
 HAVING_REASON = (
     "How many rows a group has, or what they add up to, is known up to bounds: a group may or may not qualify, and which "
     "do is not for a list to say."
@@ -129,18 +132,16 @@ def parse_question(text: str, manifest: Manifest) -> ParsedQuestion:
     group_nodes = grouping.expressions if grouping else ()
     by = tuple(dict.fromkeys(_parse_group_term(node, tree.expressions, columns) for node in group_nodes))
     where = _parse_where(tree, columns)
-    _require_exact_texts(where, columns, manifest)
     aggregates = _parse_aggregates(tree.expressions, by, columns)
-    has_dates_as_moments = where is not None and any(
-        literal.meta.get(MIDNIGHT_KEY) for literal in where.find_all(exp.Literal)
-    )
+    marks = set() if where is None else {key for literal in where.find_all(exp.Literal) for key in literal.meta}
+    remark_by_mark = {MIDNIGHT_KEY: MIDNIGHT_REMARK, NUMBER_AS_TEXT_KEY: NUMBER_AS_TEXT_REMARK}
     return ParsedQuestion(
         aggregates,
         where,
         by,
         _parse_order(tree, aggregates, by, columns),
         _parse_limit(tree),
-        (MIDNIGHT_REMARK,) if has_dates_as_moments else (),
+        tuple(remark for mark, remark in remark_by_mark.items() if mark in marks),
     )
 
 
@@ -407,19 +408,6 @@ def _parse_limit(tree: exp.Select) -> int | None:
     return int(digits)
 
 
-def _require_exact_texts(where: Any | None, columns: Mapping[str, ColumnEntry], manifest: Manifest) -> None:
-    """Refuse LIKE on labels: what a label covers is listed only in part, and a text that it covers may or may not match."""
-    if where is None or not reader_for(manifest.kind).labelled:
-        return
-    for like in where.find_all(exp.Like):
-        if columns[like.this.name].role == Role.QUASI:
-            raise RequestError(
-                f"LIKE on {like.this.name!r} cannot be answered: a {manifest.kind} release has labels there, not texts.",
-                why="A label covers several texts, of which some may be like the pattern and others not.",
-                attempt=f"{like.this.name} IN (...), with the values that are meant.",
-            )
-
-
 def _require_quoted_name(node: Any, columns: Mapping[str, ColumnEntry]) -> None:
     """Refuse an expression that is a column's name without its quotes: education-num is read as education less num."""
     if not isinstance(node, exp.Expression):
@@ -519,17 +507,24 @@ def _join_checked(joined: type, left: Any, right: Any) -> Any:
 
 
 def _check_flag(node: Any, truth: bool, columns: Mapping[str, ColumnEntry]) -> Any:
-    """Check a column that stands alone as a condition: one of true and false."""
+    """Check a column that stands alone as a condition: one of true and false, or of numbers, of which 0 is false."""
     column = _check_column(node, columns)
-    if parse_dtype(columns[column.name].dtype) != pl.Boolean:
+    dtype = parse_dtype(columns[column.name].dtype)
+    if dtype.is_numeric():
+        is_other_than_zero = exp.NEQ if truth else exp.EQ
+        return is_other_than_zero(this=column, expression=exp.Literal(this="0", is_string=False))
+    if dtype != pl.Boolean:
         raise RequestError(
-            f"{column.name!r} is no condition: its values are not true and false.", attempt=f"{column.name} = ..."
+            f"{column.name!r} is no condition: its values are {'texts' if dtype == pl.String else 'dates'}.",
+            attempt=f"{write_column_name(column.name)} = 'true', with the text as it is published."
+            if dtype == pl.String
+            else f"{write_column_name(column.name)} IS NOT NULL, or a comparison with a date.",
         )
     return exp.EQ(this=column, expression=exp.Boolean(this=truth))
 
 
 def _check_is(condition: Any, columns: Mapping[str, ColumnEntry]) -> Any:
-    """Check IS NULL, IS TRUE and IS FALSE; the last two are never unknown."""
+    """Check IS NULL, IS TRUE and IS FALSE; the last two, of what can stand alone, are never unknown."""
     if isinstance(condition.expression, exp.Null):
         return exp.Is(this=_check_column(condition.this, columns), expression=exp.Null())
     if not isinstance(condition.expression, exp.Boolean):
@@ -597,6 +592,8 @@ def _convert_literal(node: Any, column: ColumnEntry) -> Any:
     inner = inner.this if sign else inner
     if dtype == pl.Boolean and not sign and isinstance(inner, exp.Boolean | exp.Literal):
         return _convert_truth_value(inner, column)
+    if isinstance(inner, exp.Boolean) and not sign and (dtype.is_numeric() or dtype == pl.String):
+        return _convert_truth_to_number(inner, column)
     if isinstance(inner, exp.Column):
         raise RequestError(
             f"A comparison of {column.name!r} with {inner.name!r} is not understood: a comparison is of one column with a value.",
@@ -608,7 +605,12 @@ def _convert_literal(node: Any, column: ColumnEntry) -> Any:
         )
     if not isinstance(inner, exp.Literal):
         raise RequestError(f"{name_part(inner)} is not understood as a value.", attempt=f"{SUPPORTED_CONDITIONS}.")
-    text = sign + inner.name
+    return _make_typed_literal(sign + inner.name, bool(inner.is_string), column)
+
+
+def _make_typed_literal(text: str, is_string: bool, column: ColumnEntry) -> exp.Literal:
+    """Write a value in the column's type; `is_string`: the question has it in quotes."""
+    dtype = parse_dtype(column.dtype)
     is_midnight = isinstance(dtype, pl.Datetime) and DATE_PATTERN.fullmatch(text.strip()) is not None
     if is_midnight and isinstance(dtype, pl.Datetime) and dtype.time_zone is None:
         text = f"{text.strip()} 00:00:00"
@@ -617,7 +619,10 @@ def _convert_literal(node: Any, column: ColumnEntry) -> Any:
             raise RequestError(f"{column.name!r} holds numbers, and it is compared with a text.", attempt="a number.")
         return exp.Literal(this=text, is_string=False)
     if dtype == pl.String:
-        return exp.Literal.string(text)
+        literal = exp.Literal.string(text)
+        if not is_string:
+            literal.meta[NUMBER_AS_TEXT_KEY] = True
+        return literal
     try:
         value = read_literal(exp.Literal.string(text), column)
     except Exception:
@@ -627,8 +632,19 @@ def _convert_literal(node: Any, column: ColumnEntry) -> Any:
     if isinstance(dtype, pl.Datetime) and dtype.time_zone is None:  # as an export has it, for SQLite compares texts
         text = pl.Series([value], dtype=dtype).cast(pl.String)[0]
     literal = exp.Literal.string(text)
-    literal.meta[MIDNIGHT_KEY] = is_midnight
+    if is_midnight:
+        literal.meta[MIDNIGHT_KEY] = True
     return literal
+
+
+def _convert_truth_to_number(node: exp.Boolean, column: ColumnEntry) -> exp.Literal:
+    """Convert TRUE and FALSE to 1 and 0, for a column of numbers; beside texts they are refused."""
+    if parse_dtype(column.dtype) == pl.String:
+        raise RequestError(
+            f"{column.name!r} holds texts, and it is compared with TRUE or FALSE.",
+            attempt=f"{write_column_name(column.name)} = 'true', with the text as it is published.",
+        )
+    return exp.Literal(this=str(int(node.this)), is_string=False)
 
 
 def _convert_truth_value(node: Any, column: ColumnEntry) -> exp.Boolean:
