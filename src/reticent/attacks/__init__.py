@@ -178,6 +178,8 @@ def run_attack(
     _require_no_roles(roles)
     if ATTACKS[name].reads_people:
         opened = _open_release(release)
+        if "naming" in signature(function).parameters:
+            options = {**options, "naming": naming}
         outcome = function(opened, source, missing=missing, **options)
         if opened.manifest.rows_per_person == 1:
             return outcome

@@ -54,6 +54,7 @@ import numpy as np
 import polars as pl
 
 from reticent.attacks.drawn_tuples import DrawnTuples, compute_lifts, find_worst_belief
+from reticent.attacks.person_rows import GroupTuples, PersonRows, find_worst_person
 from reticent.attacks.remaining_values import find_unmasked_by_groups, find_unmasked_by_nodes
 from reticent.attacks.scoring import AttackOutcome, compute_wilson_interval
 from reticent.attacks.stated_belief import (
@@ -435,10 +436,13 @@ def attack_by_corruption(
     predicate: str | None = None,
     prior: Any = None,
     missing: tuple[str, ...] = (),
+    naming: Sequence[str] = (),
 ) -> CorruptionOutcome:
     """Attack as an adversary with the external list (default: the source) and the values of `corrupted` people on it.
 
-    Where no corrupted people are passed, everyone but the victim is corrupted: the worst there is. `predicate` is a
+    Where no corrupted people are passed, everyone but the victim is corrupted: the worst there is. Where people have several
+    rows, and `naming` columns of the source tell whose a row is, that is nobody's row but the victim's, all of which are
+    weighed together; otherwise each row is a victim by itself, its person's other rows being known. `predicate` is a
     condition on the sensitive column, `prior` what is believed of values beforehand; without them the worst ones are taken
     for an adversary who believes in a value with at most `lambda_` (0.1, or 1 / |U| where fewer than ten values are
     possible) and in a condition with at most `rho1` (0.2).
@@ -471,6 +475,8 @@ def attack_by_corruption(
     if prior is not None or lambda_ is None:  # a prior's skew is its own, and none over |U| values is below 1 / |U|
         adversary = replace(adversary, lambda_=max(adversary.lambda_, Fraction(1, len(sampled.domain))))
     outcome = _attack_sampled(sampled, adversary)
+    if sampled.rows_per_person > 1 and not has_partial_knowledge(sampled):
+        outcome = _attack_persons(sampled, naming, adversary, outcome)
     return outcome if stated.is_empty else _confide_in_sampled(sampled, stated, adversary, outcome)
 
 
@@ -838,16 +844,16 @@ def _list_victim_lifts(sampled: SampledTarget, belief: StatedBelief) -> list[tup
     """
     owner = sampled.find_crucial_groups(sampled.people, "source")
     true_codes = sampled.codes(sampled.people[sampled.sensitive.name])
-    has_partial_knowledge = sampled.external is not None or sampled.corrupted is not None or sampled.victim is not None
+    is_partial = has_partial_knowledge(sampled)
     victims, groups, known, _ = (
-        _corrupt_some(sampled) if has_partial_knowledge else _corrupt_everyone_else(sampled, owner, true_codes)
+        _corrupt_some(sampled) if is_partial else _corrupt_everyone_else(sampled, owner, true_codes)
     )
     prior_number = np.zeros(len(groups), np.int64)
     if belief.prior_of_person is not None:
         if sampled.victim is not None:
             listed = sampled.people if sampled.external is None else sampled.external
             prior_number[:] = belief.prior_of_person[find_victim(listed, sampled.victim)]
-        elif has_partial_knowledge:
+        elif is_partial:
             raise RequestError(
                 "A prior of each person needs to know who the victim is.",
                 attempt="--victim COLUMN=VALUE, or neither --external nor --corrupted: then each person is the victim in turn.",
@@ -919,14 +925,14 @@ def _attack_sampled(sampled: SampledTarget, adversary: CorruptionAdversary) -> C
             attempt="the data that was published.",
         )
     true_codes = sampled.codes(sampled.people[sampled.sensitive.name])
-    has_partial_knowledge = sampled.external is not None or sampled.corrupted is not None or sampled.victim is not None
+    is_partial = has_partial_knowledge(sampled)
     victims, groups, known, learned = (
-        _corrupt_some(sampled) if has_partial_knowledge else _corrupt_everyone_else(sampled, owner, true_codes)
+        _corrupt_some(sampled) if is_partial else _corrupt_everyone_else(sampled, owner, true_codes)
     )
     share = np.bincount(owner, weights=true_codes == sampled.y[owner], minlength=len(sampled.size)) / sampled.size
     guesses = share[groups]  # the guess is the value that is shown most
     domain_belief = learned.posteriors(adversary)
-    if not sampled.declared and not has_partial_knowledge:
+    if not sampled.declared and not is_partial:
         guesses = np.where(learned.alone, 1.0, guesses)  # or the value that nobody else has
     targets = len(groups)
     hits = float(guesses.sum())
@@ -979,6 +985,45 @@ def _find_worst_of_all(
         cases.append(find_worst_of_many(sampled, np.unique(groups[~single]), known, adversary))
     worst = max(cases, key=lambda case: case.posterior)
     return replace(worst, growth=max(case.growth for case in cases))
+
+
+def has_partial_knowledge(sampled: SampledTarget) -> bool:
+    """Tell whether the adversary is one of whom it is said what they know, and not who knows everybody but the victim."""
+    return sampled.external is not None or sampled.corrupted is not None or sampled.victim is not None
+
+
+def _attack_persons(
+    sampled: SampledTarget, naming: Sequence[str], adversary: CorruptionAdversary, outcome: CorruptionOutcome
+) -> CorruptionOutcome:
+    """Return the outcome with the worst of what all rows of a person say together; `rows_together` tells whether they did."""
+    columns = [name for name in naming if name in sampled.people.columns]
+    facts = {**(outcome.facts or {}), "rows_together": bool(columns)}
+    if not columns:
+        return replace(outcome, facts=facts)
+    owner = sampled.find_crucial_groups(sampled.people, "source")
+    true_codes = sampled.codes(sampled.people[sampled.sensitive.name])
+    person = sampled.people.select(pl.struct(pl.col(columns)).rank("dense")).to_series().to_numpy().astype(np.int64)
+    known = KnownValues.count(owner, true_codes, len(sampled.domain), leaves_out_victim=True)
+    most_shown = np.zeros(len(sampled.size), np.int64)
+    np.maximum.at(most_shown, sampled.shown.group, sampled.shown.tuples)
+    tuples = GroupTuples(
+        sampled.p,
+        len(sampled.domain),
+        sampled.size,
+        sampled.drawn,
+        most_shown,
+        sampled.shown.list_of_group,
+        known.list_of_group,
+    )
+    worst = find_worst_person(tuples, PersonRows.sort(person, owner, true_codes), adversary.lambda_, adversary.rho1)
+    is_worse = worst.posterior > outcome.worst_posterior
+    return replace(
+        outcome,
+        worst_posterior=max(outcome.worst_posterior, worst.posterior),
+        worst_growth=max(outcome.worst_growth, worst.growth),
+        h=None if is_worse else outcome.h,
+        facts=facts,
+    )
 
 
 def _find_promised_l(manifest: Manifest) -> int:

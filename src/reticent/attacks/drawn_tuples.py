@@ -61,14 +61,14 @@ class DrawnTuples:
     @cached_property
     def without(self) -> dict[int, Fraction]:
         """Of each value that is shown, the chance B that the others show all tuples but one of it."""
-        return {value: self._compute_chance({**self.shown, value: tuples - 1}) for value, tuples in self.shown.items()}
+        return {value: self.compute_chance({**self.shown, value: tuples - 1}) for value, tuples in self.shown.items()}
 
     @cached_property
     def unlifted(self) -> Fraction:
         """The likelihood of a value that no tuple shows."""
         rate = Fraction(self.drawn, self.size)
         redrawn = sum(tuples * self.without[value] for value, tuples in self.shown.items()) * self.redrawn
-        alone = self._compute_chance(self.shown) if self.drawn < self.size else Fraction(0)
+        alone = self.compute_chance(self.shown) if self.drawn < self.size else Fraction(0)
         return (1 - rate) * alone + redrawn / self.size
 
     def likelihood(self, value: int) -> Fraction:
@@ -92,7 +92,7 @@ class DrawnTuples:
         lifted = sum((belief[value] * (self.likelihood(value) - self.unlifted) for value in belief), Fraction(0))
         return by_victim / self.size / (self.unlifted + lifted)
 
-    def _compute_chance(self, shown: Mapping[int, int]) -> Fraction:
+    def compute_chance(self, shown: Mapping[int, int]) -> Fraction:
         """Compute the chance that as many draws of the others show these tuples."""
         others = self.size - 1
         drawn = sum(shown.values())
@@ -155,12 +155,12 @@ def compute_lifts(shown: np.ndarray, holders: np.ndarray, size: int, unknown: in
     redrawn = (1 - p) / domain
     logs = np.log(np.arange(1, size + 1))
     factorial_logs = np.append(0.0, np.cumsum(logs))
-    alone = _compute_log_chance(shown, holders, size, unknown, p, domain, factorial_logs) if drawn < size else -np.inf
+    alone = compute_log_chance(shown, holders, size, unknown, p, domain, factorial_logs) if drawn < size else -np.inf
     without = np.empty(len(shown))
     for place in range(len(shown)):
         fewer = shown.copy()
         fewer[place] -= 1
-        without[place] = _compute_log_chance(fewer, holders, size, unknown, p, domain, factorial_logs)
+        without[place] = compute_log_chance(fewer, holders, size, unknown, p, domain, factorial_logs)
     # Chances are in units of u^drawn, those without one tuple of u^(drawn - 1).
     scale = max(alone, float(without.max()))
     tuple_parts = shown * np.exp(without - scale) / size
@@ -169,7 +169,7 @@ def compute_lifts(shown: np.ndarray, holders: np.ndarray, size: int, unknown: in
     return lifts
 
 
-def _compute_log_chance(
+def compute_log_chance(
     shown: np.ndarray, holders: np.ndarray, size: int, unknown: int, p: float, domain: int, factorial_logs: np.ndarray
 ) -> float:
     """Compute the logarithm of a chance, in units of u to the number of tuples."""
