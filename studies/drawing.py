@@ -237,14 +237,15 @@ def draw_categories(
     return _finish(title, described, [*head, *grid, *parts], down + 56)
 
 
-def average_runs(rows: Iterable[Row], x: str, y: str, series: str = "method") -> list[Row]:
-    """Average the rows of each series and `x`, which are runs with different seeds: the mean of `y`, its least and its most."""
-    runs: dict[tuple[str, Any], list[float]] = {}
+def average_runs(rows: Iterable[Row], x: str, y: str, series: str = "method", group: str | None = None) -> list[Row]:
+    """Average the rows of each series, `x` and group, which are runs with different seeds: the mean of `y`, its least and most."""
+    columns = [series, x] if group is None else [group, series, x]
+    runs: dict[tuple[Any, ...], list[float]] = {}
     for row in rows:
-        runs.setdefault((str(row[series]), row[x]), []).append(float(row[y]))
+        runs.setdefault(tuple(row[column] for column in columns), []).append(float(row[y]))
     return [
-        {series: name, x: value, y: sum(run) / len(run), "least": min(run), "most": max(run)}
-        for (name, value), run in runs.items()
+        {**dict(zip(columns, place, strict=True)), y: sum(run) / len(run), "least": min(run), "most": max(run)}
+        for place, run in runs.items()
     ]
 
 

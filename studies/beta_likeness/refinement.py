@@ -1,7 +1,7 @@
 """BUREL as printed and better, and when it loses:  python -m studies.beta_likeness.refinement [TABLE ...] [--rows N]
 
 On four real tables: AIL and CPU seconds of BUREL with `share = 1` (the paper's), `share = "auto"`, and both that and `refine = 30`,
-beside Mondrian's and mosaic's (refinement.csv); and of the paper's BUREL why (reasons.csv): the loss of the fifth of classes
+beside Mondrian's and mosaic's, five seeds, each of which draws the rows of the table and seeds the method (refinement.csv); and of the paper's BUREL why (reasons.csv): the loss of the fifth of classes
 that is filled first and of the fifth filled last, its loss where the sensitive column is shuffled, so that it does not go
 with the quasi-identifiers, and where values are few (families in place of values), beside a Mondrian with median cuts that
 falls back to the next column.  few-values.csv has the same of teachers with wages in 2 to 43 classes.
@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import csv
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ import reticent as rt
 from studies.beta_likeness.charts import draw_charts
 from studies.beta_likeness.tables import teachers
 from studies.jobs import job_for
-from studies.mosaic.promises import REAL, TABLES, count_cells, load_table
+from studies.mosaic.promises import REAL, SEEDS, TABLES, count_cells, draw_rows
 from studies.results import write_charts
 
 RESULTS = Path(__file__).parent / "results"
@@ -44,22 +45,23 @@ FEW_VALUE_METHODS = {
 }
 
 
-def plan(cells: Any, beta: int, method: Any, *, merged: bool = True) -> Any:
+def plan(cells: Any, beta: int, method: Any, *, seed: int = SEEDS[0], merged: bool = True) -> Any:
     """Return a plan, or None where the method refuses the table."""
     try:
-        return rt.plan(job_for(cells, [rt.BetaLikeness(beta)], method), cells=cells, seed=1, merged=merged)
+        return rt.plan(job_for(cells, [rt.BetaLikeness(beta)], method), cells=cells, seed=seed, merged=merged)
     except rt.PromiseUnreachable:
         return None
 
 
 def measure_refinement(name: str, rows: int) -> Iterator[dict[str, Any]]:
-    """Yield the loss and seconds of every method for every beta."""
-    cells = count_cells(name, rows, (TABLES[name].names,))
-    for beta in BETAS:
+    """Yield the loss and seconds of every method for every beta and seed."""
+    for seed, beta in product(SEEDS, BETAS):
+        cells = count_cells(name, rows, (TABLES[name].names,), seed)
         for words, make_method in METHODS.items():
-            planned = plan(cells, beta, make_method())
+            planned = plan(cells, beta, make_method(), seed=seed)
             if planned is not None:
-                yield {"table": name, "beta": beta, "method": words, "ail": planned.loss, "cpu": planned.seconds}
+                figures = {"seed": seed, "ail": planned.loss, "cpu": planned.seconds}
+                yield {"table": name, "beta": beta, "method": words, **figures}
 
 
 def count_with(name: str, rows: int, sensitive: pl.Series) -> Any:
@@ -67,7 +69,7 @@ def count_with(name: str, rows: int, sensitive: pl.Series) -> Any:
     table = TABLES[name]
     columns = {column: rt.quasi(numeric=True) for column in table.numbers}
     columns |= {column: rt.quasi(type="categorical") for column in table.labels}
-    frame = load_table(name, rows).select(list(columns)).with_columns(sensitive.alias("value"))
+    frame = draw_rows(name, rows, SEEDS[0]).select(list(columns)).with_columns(sensitive.alias("value"))
     columns["value"] = rt.sensitive(type="categorical")
     return rt.count(rt.Job(columns=columns, promises=[rt.KAnonymity(2)]), frame=frame)
 
@@ -86,7 +88,7 @@ def compute_fifth_losses(planned: Any) -> tuple[float, float]:
 def measure_reasons(name: str, rows: int) -> Iterator[dict[str, Any]]:
     """Yield what BUREL as printed loses on the table, shuffled, and with few values."""
     table = TABLES[name]
-    values = load_table(name, rows)[table.names]
+    values = draw_rows(name, rows, SEEDS[0])[table.names]
     families = pl.Series([table.family(value) for value in values])
     shuffled = values.sample(fraction=1, shuffle=True, seed=11)
     for beta in BETAS:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from studies.drawing import draw_categories, draw_lines
+from studies.drawing import average_runs, draw_categories, draw_lines
 from studies.results import Rows
 
 TABLES = {
@@ -17,6 +17,8 @@ SHARE = "share of Mondrian's loss"
 def draw_charts(name: str, rows: Rows) -> dict[str, str]:
     if name == "promises":
         return {name: draw_promises(rows)}
+    if name == "promises-before":
+        return {}
     last = {row["method"]: float(row[SHARE]) for row in rows}
     best = min(last, key=last.__getitem__)
     better = sum(share < 1 for share in last.values())
@@ -42,13 +44,15 @@ def draw_charts(name: str, rows: Rows) -> dict[str, str]:
 def draw_promises(rows: Rows) -> str:
     worse = sum(float(row["share"]) > 1 for row in rows)
     return draw_categories(
-        rows,
+        average_runs(rows, "promise", "share", series="table"),
         "promise",
         "share",
         series="table",
+        ends=("least", "most"),
         title=f"Mosaic loses more than Mondrian in {worse or 'none'} of {len(rows)} cases"
         if worse
         else f"Mosaic loses no more than Mondrian in any of {len(rows)} cases",
-        note="Every promise that mosaic takes, on real tables; 1 is what Mondrian loses. One seed.",
+        note="Every promise that mosaic takes, on 10,000 rows of real tables; 1 is what Mondrian loses. Means of five seeds, ranges "
+        "from the least to the greatest.",
         value_label="mosaic's loss, as a share of Mondrian's",
     )

@@ -234,6 +234,21 @@ def query(pair: Pair, folder: Path) -> None:
     assert abs(sum(one.estimate for one in held) - rows) < 1e-6 * rows
 
 
+def query_with(**options: Any) -> Run:
+    """Ask for a count about both columns, which has to lie within its own bounds."""
+
+    def run(pair: Pair, folder: Path) -> None:
+        release, frame, _ = released(pair)
+        value = frame[pair.sensitive].mode().min()
+        asked = f"'{value}'" if isinstance(value, str) else value
+        question = f'SELECT COUNT(*) FROM release WHERE age < 40 AND "{pair.sensitive}" = {asked}'
+        answer = release.query(question, **options)
+        assert answer.lower <= answer.estimate <= answer.upper
+        assert answer.certainty and answer.note.startswith(answer.certainty)
+
+    return run
+
+
 def value_counts(pair: Pair, folder: Path) -> None:
     release, frame, _ = released(pair)
     found = release.value_counts(pair.sensitive)
@@ -282,6 +297,9 @@ FEATURES = [
     Feature("frame(bounds=True)", bounds),
     Feature("count (an estimate)", estimate, ("condition",)),
     Feature("query (SQL)", query),
+    Feature('query (SQL), by = "em"', query_with(by="em")),
+    Feature('query (SQL), by = "shrunk"', query_with(by="shrunk"), ("shrunk",)),
+    Feature('query (SQL), density = "even"', query_with(density="even"), ("density",)),
     Feature("value_counts", value_counts, ("counts",)),
     Feature("to_database, SQLite", database),
     Feature("save", saved),

@@ -145,6 +145,18 @@ REFUSED = [
         "In a sampled release perturbed values of the few people who were drawn are published: counts of them are not those of the people.",
     ),
     Rule(
+        ('query (SQL), density = "even"',),
+        "releases with exact quasi-identifiers",
+        lambda pair: exact(pair) and not sampled(pair),
+        "A density is not used in answers from a release of kind '{kind}'.",
+    ),
+    Rule(
+        ('query (SQL), by = "shrunk"',),
+        "sampled releases",
+        sampled,
+        "Estimates from a sampled release are not shrunk.",
+    ),
+    Rule(
         ("count (an estimate)",),
         "sampled releases",
         sampled,
@@ -360,5 +372,5 @@ def expected(feature: str, pair: Pair) -> str | None:
     return (
         None
         if found is None
-        else found.sentence.format(method=pair.method, column=pair.sensitive, promise=pair.promise)
+        else found.sentence.format(method=pair.method, column=pair.sensitive, promise=pair.promise, kind=pair.kind)
     )

@@ -8,6 +8,7 @@ from textwrap import fill
 from reticent import catalogue
 from tests.contract.matrix import FEATURES
 from tests.contract.refusals import TOGETHER, rule
+from tests.contract.settings import list_settings
 from tests.support.method_promise_pairs import pairs
 
 HEAD = """\
@@ -28,6 +29,12 @@ FEATURE_HEAD = """
 
 A cell counts for every method that makes such releases and for every promise it keeps, unless it says for whom not.
 Numbers stand for the sentences below the table.
+"""
+SETTINGS_HEAD = """
+## Settings
+
+What was published beside the defaults, and passed the audit with its source: every choice, every flag and a value of every other
+parameter that has a default (but which column is meant), with the promises in turn.
 """
 TOGETHER_HEAD = """
 ## Refused together
@@ -59,10 +66,18 @@ def held(feature: str, kind: str, notes: list[str]) -> str:
 
 
 def _note(sentence: str, notes: list[str]) -> str:
-    said = sentence.format(method="METHOD", column="COLUMN", promise="PROMISE")
+    said = sentence.format(method="METHOD", column="COLUMN", promise="PROMISE", kind="KIND")
     if said not in notes:
         notes.append(said)
     return f"({notes.index(said) + 1})"
+
+
+def list_tried() -> list[list[str]]:
+    """List the settings that are tried of each method, stage and promise."""
+    tried: dict[str, list[str]] = {}
+    for setting in list_settings():
+        tried.setdefault(f"`{setting.owner}`", []).append(f"`{setting.shown}`")
+    return [[owner, ", ".join(settings)] for owner, settings in tried.items()]
 
 
 def rows(head: list[str], body: list[list[str]]) -> str:
@@ -87,6 +102,8 @@ def page() -> str:
             FEATURE_HEAD,
             rows(["", *kinds], features),
             *(fill(f"{number}. {said}", 110, subsequent_indent="   ") for number, said in enumerate(notes, 1)),
+            SETTINGS_HEAD,
+            rows(["of", "settings that work"], list_tried()).rstrip(),
             TOGETHER_HEAD,
             *both,
             "",

@@ -113,6 +113,13 @@ class Draft:
     stages: list[Any] = field(default_factory=list)
     jointly: bool = False
     named: bool = False  # whether promises say which column they are about
+    settings: dict[str, dict[str, Any]] = field(default_factory=dict)  # of the method or a promise, by its name
+
+    @property
+    def method_parameters(self) -> dict[str, Any]:
+        """What makes the method quick, and its settings; a setting of None takes a parameter away."""
+        given = {**QUICK.get(self.pair.method, {}), **self.settings.get(self.pair.method, {})}
+        return {name: value for name, value in given.items() if value is not None}
 
     def job(self) -> rt.Job:
         pair = self.pair
@@ -122,8 +129,8 @@ class Draft:
         }
         return rt.Job(
             columns=self.columns,
-            promises=[made_promise(name, **about[name]) for name in pair.promises],
-            method=registry.make_method({"name": pair.method, **QUICK.get(pair.method, {})}),
+            promises=[made_promise(name, **{**about[name], **self.settings.get(name, {})}) for name in pair.promises],
+            method=registry.make_method({"name": pair.method, **self.method_parameters}),
             prepare=self.stages,
             release=rt.Output(**self.output),
             jointly=self.jointly,
