@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import signal
 import time
 
 import pytest
@@ -221,7 +223,12 @@ def test_a_page_that_is_reloaded_and_a_second_tab_follow_the_release_to_its_verd
 def test_a_cancelled_release_leaves_nothing(visit):
     visit.look("publish")
     visit.click("#publish")
-    visit.click(".run button:has-text('Cancel')")
+    visit.page.wait_for_selector(".run")
+    child = visit.studio.desk.runs.list_running()[0].process
+    child.send_signal(signal.SIGSTOP)  # so that it is not done before the click
+    with visit.page.expect_response(re.compile(r"/cancel$")):
+        visit.click(".run button:has-text('Cancel')")
+    child.send_signal(signal.SIGCONT)
     visit.page.wait_for_selector("#cancelled", timeout=60_000)
     assert not (visit.studio.desk.project.folder / "release").exists()
     assert visit.page.locator("#publish").is_enabled()
@@ -288,7 +295,9 @@ def test_a_release_that_was_received_is_audited_reported_and_asked(browser, tmp_
 
 
 @whole
-def test_what_is_refused_or_not_answered_is_said_below_the_form_and_what_was_typed_stays(browser, demo_folder, tmp_path):
+def test_what_is_refused_or_not_answered_is_said_below_the_form_and_what_was_typed_stays(
+    browser, demo_folder, tmp_path
+):
     with serve_studio(demo_folder) as studio:
         visit = Visit(browser, studio)
         visit.enter()

@@ -148,7 +148,8 @@ class JobFile:
         except (OSError, UnicodeDecodeError) as error:
             why = getattr(error, "strerror", None) or "it is not UTF-8"
             raise DiskError(
-                f"The job file {self.path.name} cannot be read: {why}.", attempt="another file for it (`--job`), or again once it is a text in UTF-8."
+                f"The job file {self.path.name} cannot be read: {why}.",
+                attempt="another file for it (`--job`), or again once it is a text in UTF-8.",
             ) from None
         if self._place < 0 or text != self._history[self._place]:
             del self._history[self._place + 1 :]
