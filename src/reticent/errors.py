@@ -163,6 +163,28 @@ class InternalError(ReticentError):
     exit_code = 70
 
 
+def locate_error(error: BaseException) -> str:
+    """Return the innermost line of our code that the error passed."""
+    import os
+    from traceback import extract_tb
+
+    steps = [step for step in extract_tb(error.__traceback__) if is_own_file(step.filename)]
+    return f"in {os.path.basename(steps[-1].filename)}, line {steps[-1].lineno}" if steps else "outside our code"
+
+
+def is_own_file(filename: str) -> bool:
+    """Tell whether a file is in this package's own folder, whatever the folders above it are called.
+
+    A compiled kernel names its file from where it was built: `src/reticent/kernels/...`.
+    """
+    from pathlib import Path
+
+    path = Path(filename)
+    if not path.is_absolute():
+        return path.parts[:3] == ("src", "reticent", "kernels")
+    return Path(__file__).resolve().parent in path.resolve().parents
+
+
 def quote_list(names: Iterable[object], most: int = 8) -> str:
     """List some names, each in quotes and none longer than a line, and the number of those left out."""
     known = list(names)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from reticent.cli.failures import is_own_file, locate_error
 from reticent.engines import local
+from reticent.errors import is_own_file, locate_error
 from reticent.kernels.cover_counts import count_covered
 
 

@@ -122,7 +122,9 @@ class Visit:
         PICTURES.mkdir(parents=True, exist_ok=True)
         size = next(size for size, width in WIDTHS.items() if width == self.width)
         path = PICTURES / f"{name}-{size}-{self.scheme}.png"
-        self.page.wait_for_load_state("networkidle")  # frames that are shown
+        # "networkidle" never comes where a frame with a report was replaced while it loaded.
+        for frame in self.page.frames:
+            frame.wait_for_load_state("load")
         self.page.screenshot(path=path, full_page=True, caret="initial")
 
     def list_faults(self) -> list[str]:

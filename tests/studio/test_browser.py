@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import signal
 import time
 
 import pytest
@@ -221,7 +223,12 @@ def test_a_page_that_is_reloaded_and_a_second_tab_follow_the_release_to_its_verd
 def test_a_cancelled_release_leaves_nothing(visit):
     visit.look("publish")
     visit.click("#publish")
-    visit.click(".run button:has-text('Cancel')")
+    visit.page.wait_for_selector(".run")
+    child = visit.studio.desk.runs.list_running()[0].process
+    child.send_signal(signal.SIGSTOP)  # so that it is not done before the click
+    with visit.page.expect_response(re.compile(r"/cancel$")):
+        visit.click(".run button:has-text('Cancel')")
+    child.send_signal(signal.SIGCONT)
     visit.page.wait_for_selector("#cancelled", timeout=60_000)
     assert not (visit.studio.desk.project.folder / "release").exists()
     assert visit.page.locator("#publish").is_enabled()

@@ -14,12 +14,18 @@ import sys
 import traceback as tracebacks
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-import reticent
 from reticent.cli.sanitize import sanitize_json, sanitize_line, sanitize_text
-from reticent.errors import DiskError, HierarchyError, InternalError, OutOfMemory, RequestError, ReticentError
+from reticent.errors import (
+    DiskError,
+    HierarchyError,
+    InternalError,
+    OutOfMemory,
+    RequestError,
+    ReticentError,
+    locate_error,
+)
 from reticent.memory import is_memory_error
 
 DISK_ERRNOS = {errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM}
@@ -103,23 +109,6 @@ def convert_error(error: BaseException) -> ReticentError:
         why="Its message is withheld: it may quote a record.",
         attempt="--traceback, and reporting what it prints together with the job file.",
     )
-
-
-def locate_error(error: BaseException) -> str:
-    """Return the innermost line of our code that the error passed."""
-    steps = [step for step in tracebacks.extract_tb(error.__traceback__) if is_own_file(step.filename)]
-    return f"in {os.path.basename(steps[-1].filename)}, line {steps[-1].lineno}" if steps else "outside our code"
-
-
-def is_own_file(filename: str) -> bool:
-    """Tell whether a file is in this package's own folder, whatever the folders above it are called.
-
-    A compiled kernel names its file from where it was built: `src/reticent/kernels/...`.
-    """
-    path = Path(filename)
-    if not path.is_absolute():
-        return path.parts[:3] == ("src", "reticent", "kernels")
-    return Path(reticent.__file__).resolve().parent in path.resolve().parents
 
 
 def format_frames(error: BaseException) -> Iterator[str]:

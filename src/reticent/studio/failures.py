@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 
-from reticent.cli.failures import convert_error
-from reticent.errors import DiskError, InternalError, ReticentError
+from reticent.errors import DiskError, InternalError, OutOfMemory, ReticentError, locate_error
+from reticent.memory import is_memory_error
 
 REFUSED = 422
 UNFORESEEN = 500
@@ -19,17 +19,16 @@ def explain_error(error: Exception) -> ReticentError:
     """Return an error of ours that says what went wrong and what to try in the studio."""
     if isinstance(error, ReticentError):
         return error
+    if is_memory_error(error):
+        return OutOfMemory()
     if isinstance(error, OSError) and error.errno is not None:
         return DiskError(
             f"A file or folder of the project cannot be used: {os.strerror(error.errno).lower()}.",
             attempt="again, once it is there and yours to read and write.",
         )
-    ours = convert_error(error)
-    if not isinstance(ours, InternalError):
-        return ours
     return InternalError(
-        ours.what,
-        why=ours.why,
+        f"A bug of ours: {type(error).__name__} {locate_error(error)}.",
+        why="Its message is withheld: it may quote a record.",
         attempt="Undo, or the command of this screen; and report the place together with the job file.",
     )
 
