@@ -21,7 +21,8 @@ BASE = {
     "time_limit": "",
     "errors": "redaction",
     "fork_safety": "errors",
-    "html_repr": "errors",
+    "drawing": "",
+    "html_repr": "drawing errors",
     "limits": "errors",
     "memory": "errors",
     "workers": "time_limit",
@@ -35,7 +36,6 @@ LAYERS = {
     "data": "",
     "datasets": "",
     "charts": "",
-    "drawing": "",
     "registry": "",  # knows the others by the catalogue's strings only
     "format": "data kernels",
     "labels": "data format kernels",
