@@ -231,9 +231,9 @@ def _draw_success(outcome: Mapping[str, Any]) -> str:
     if success is None or baseline is None:
         return ""
     control = outcome.get("control")
-    ends = (outcome.get("low"), outcome.get("high"))
-    interval = None if None in ends else ends
-    top = min(max(number for number in (success, baseline, control, *ends, 0.01) if number is not None) * 1.05, 1.0)
+    low, high = outcome.get("low"), outcome.get("high")
+    interval = None if low is None or high is None else (low, high)
+    top = min(max(number for number in (success, baseline, control, high, 0.01) if number is not None) * 1.05, 1.0)
     drawing = plots.draw_attack(
         success, baseline if control is None else control, top, interval, None if control is None else baseline
     )
