@@ -416,14 +416,15 @@ def _make_alone_figure(release: Release, cells: Cells | str) -> Block | None:
     if sizes_after is None:
         return None
     sizes_before = np.bincount(cells.point, weights=cells.counts).astype(np.int64)
-    rows = []
-    for label, low, high in SHARING_BINS:
-        people = [
-            int(sizes[(sizes >= low) & (sizes <= high)].sum())
-            for sizes in (sizes_before[sizes_before > 0], sizes_after)
-        ]
-        rows.append((label, *people))
-    alone_before, alone_after = rows[0][1:]
+    rows = [
+        (
+            label,
+            int(sizes_before[(sizes_before >= low) & (sizes_before <= high)].sum()),
+            int(sizes_after[(sizes_after >= low) & (sizes_after <= high)].sum()),
+        )
+        for label, low, high in SHARING_BINS
+    ]
+    _, alone_before, alone_after = rows[0]
     was = "was" if alone_before == 1 else "were"
     title = f"{alone_before:,} of {cells.rows:,} people {was} alone; now {_count_alone(alone_after)}"
     if not alone_before:
