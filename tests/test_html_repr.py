@@ -11,7 +11,38 @@ import pytest
 import reticent as rt
 
 NASTY = "<script>alert('x')</script>&\"quoted\""
-ALLOWED = {"div", "p", "strong", "table", "thead", "tbody", "tr", "th", "td", "ul", "li"}
+ALLOWED = {"div", "p", "strong", "br", "table", "thead", "tbody", "tr", "th", "td", "ul", "li", "figure", "figcaption"}
+DRAWN = {"svg", "line", "rect", "circle", "text", "path"}
+PLACED = {
+    "x",
+    "y",
+    "x1",
+    "x2",
+    "y1",
+    "y2",
+    "cx",
+    "cy",
+    "r",
+    "dx",
+    "d",
+    "width",
+    "height",
+    "role",
+    "text-anchor",
+    "overflow",
+    "aria-label",
+    "aria-hidden",
+}
+COLOURED = {
+    "fill",
+    "fill-opacity",
+    "stroke",
+    "stroke-width",
+    "stroke-opacity",
+    "stroke-dasharray",
+    "font-size",
+    "font-weight",
+}
 
 
 class Tags(HTMLParser):
@@ -25,7 +56,11 @@ class Tags(HTMLParser):
 
     def handle_starttag(self, tag, attrs):
         self.seen.add(tag)
-        self.open.append(tag)
+        self.open += [] if tag == "br" else [tag]
+        self.names |= {name for name, _ in attrs}
+
+    def handle_startendtag(self, tag, attrs):
+        self.seen.add(tag)
         self.names |= {name for name, _ in attrs}
 
     def handle_endtag(self, tag):
@@ -60,12 +95,30 @@ def test_an_object_shows_itself_as_small_tables_without_script(shown, name):
     tags = Tags()
     tags.feed(html)
     assert not tags.open
-    assert tags.seen <= ALLOWED
-    assert tags.names <= {"style", "scope"}
+    assert tags.seen <= ALLOWED | DRAWN
+    assert tags.names <= {"style", "scope"} | PLACED | COLOURED, "no class: a notebook has not our style sheet"
     assert "<table" in html
     assert len(html) < 12_000
     assert NASTY not in html
     assert "http" not in html
+
+
+def test_an_audit_an_attack_and_a_comparison_are_drawn(shown):
+    people = pl.DataFrame({"age": [20 + row % 23 for row in range(120)], "d": ["flu", "cold", "gout"] * 40})
+    job = rt.Job(columns={"age": rt.quasi(), "d": rt.sensitive()}, promises=[rt.KAnonymity(4)])
+    comparison = rt.compare(job, frame=people, methods=["mondrian"], attacks=["naive-bayes"])
+    for drawn, sentence in (
+        (shown["Audit"], "What each column lost"),
+        (shown["Attack"], "of the guesses are right"),
+        (comparison, "loses"),
+    ):
+        html = drawn._repr_html_()
+        tags = Tags()
+        tags.feed(html)
+        assert sentence in html and "<svg" in html
+        assert "class" not in tags.names and not tags.open
+        assert tags.seen <= ALLOWED | DRAWN
+        assert "currentColor" in html, "a notebook's theme colours text and lines"
 
 
 def test_a_name_with_markup_is_shown_as_it_reads(shown):

@@ -4,8 +4,8 @@
 are what `_repr_html_` returns. They take the object itself and show nothing that it does not print anyway: they read no file and
 show no record.
 
-The tables (`render_table`, `render_page`, `render_list`) have no script, no style sheet of their own and need no
-network: a notebook styles them as it does its others. Every text is escaped; long texts and long tables are cut.
+The tables (`render_table`, `render_page`, `render_list`) and the drawings (`render_picture`, those of the report and the
+studio) have no script, no style sheet of their own and need no network: a notebook styles them as it does its others. Every text is escaped; long texts and long tables are cut.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from html import escape
 from numbers import Integral, Real
 from typing import Any
 
+from reticent.drawing import plots
+from reticent.drawing.own_colours import colour_drawing
 from reticent.errors import pluralize
 
 MAX_TABLE_ROWS = 30
@@ -24,6 +26,7 @@ _TEXT_CELL_STYLE = "text-align: left; vertical-align: top; padding: 0.15em 0.8em
 _NUMBER_CELL_STYLE = (
     "text-align: right; vertical-align: top; padding: 0.15em 0.8em 0.15em 0; font-variant-numeric: tabular-nums;"
 )
+_BAR_CELL_STYLE = "width: 20em; vertical-align: middle;"
 VERDICT_SENTENCES = {
     True: "every promise is kept",
     False: "NOT every promise is kept",
@@ -70,6 +73,31 @@ def render_table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 def render_page(title: str, *parts: str) -> str:
     """Render a heading in words with parts below it."""
     return f"<div><p><strong>{_escape_text(title)}</strong></p>{''.join(parts)}</div>"
+
+
+def render_picture(title: str, drawn: str, svg: str) -> str:
+    """Render a drawing below the sentence that it shows and the line that says what is drawn; empty where there is none."""
+    if not svg:
+        return ""
+    return (
+        f'<figure style="max-width: 44rem; margin: 0.8em 0;"><figcaption><strong>{_escape_text(title)}</strong><br>'
+        f"{_escape_text(drawn)}</figcaption>{colour_drawing(svg)}</figure>"
+    )
+
+
+def render_bars(title: str, drawn: str, shares: Mapping[str, float]) -> str:
+    """Render a bar for each share, from 0 to 1 of the width, with its name and its number; empty where there is none."""
+    lines = "".join(
+        f'<tr>{_render_cell("th", name, False)}<td style="{_BAR_CELL_STYLE}">{colour_drawing(plots.draw_bar(share))}</td>'
+        f"{_render_cell('td', plots.format_share(share), True)}</tr>"
+        for name, share in list(shares.items())[:MAX_TABLE_ROWS]
+    )
+    if not lines:
+        return ""
+    return (
+        f"<p><strong>{_escape_text(title)}</strong><br>{_escape_text(drawn)}</p>"
+        f"<table style='margin-bottom: 0.8em;'><tbody>{lines}</tbody></table>"
+    )
 
 
 def render_list(sentences: Iterable[str]) -> str:
@@ -153,9 +181,19 @@ def render_audit(self: Any) -> str:
         title,
         *(f"<p>{_escape_text(caveat)}</p>" for caveat in self.caveats),
         f"<p>{_escape_text(self.remainder.sentence)}</p>",
-        *parts,
+        *parts[:1],
+        _render_losses(self.utility.get("ail_by_column") or {}),
+        *parts[1:],
         render_list([*self.disagreements, *self.notes, *([] if self.page is None else [self.page.sentence])]),
     )
+
+
+def _render_losses(losses: Mapping[str, Any]) -> str:
+    shares = {name: float(loss) for name, loss in sorted(losses.items(), key=lambda entry: -entry[1])}
+    if not any(shares.values()):
+        return ""
+    drawn = "How much of its column a label covers, on average: 0 % is the value itself, 100 % is anything."
+    return render_bars("What each column lost", drawn, shares)
 
 
 def render_hierarchy(self: Any) -> str:
@@ -181,7 +219,29 @@ def render_attack(self: Any) -> str:
     ]
     return render_page(
         f"The attack {outcome.get('attack', '')}".strip(),
+        _draw_success(outcome),
         render_table(("", ""), rows[1:] if "attack" in outcome else rows),
+    )
+
+
+def _draw_success(outcome: Mapping[str, Any]) -> str:
+    """Draw what an attack reached beside its control and guessing; empty where it guesses nobody."""
+    success = outcome.get("success")
+    baseline = outcome.get("baseline")
+    if success is None or baseline is None:
+        return ""
+    control = outcome.get("control")
+    low, high = outcome.get("low"), outcome.get("high")
+    interval = None if low is None or high is None else (low, high)
+    top = min(max(number for number in (success, baseline, control, high, 0.01) if number is not None) * 1.05, 1.0)
+    drawing = plots.draw_attack(
+        success, baseline if control is None else control, top, interval, None if control is None else baseline
+    )
+    beside = "" if control is None else f" Hollow: its control, {plots.format_share(control)}."
+    guessing = f"{'Hollow' if control is None else 'Upright line'}: guessing the most frequent value, {plots.format_share(baseline)}."
+    title = f"{plots.format_share(success)} of the guesses are right"
+    return render_picture(
+        title, f"Filled: with this release.{beside} {guessing} From 0 to {plots.format_share(top)}.", drawing
     )
 
 

@@ -57,6 +57,11 @@ def test_bars_pairs_and_parts_of_any_share_are_drawn(share):
         require_sound(svg)
 
 
+def test_one_group_is_not_called_half_of_the_groups():
+    assert "the one group: 10" in plots.draw_group_sizes([10], 10, "people")
+    assert "half of the groups: 12 or more" in plots.draw_group_sizes([10, 12], 10, "people")
+
+
 def test_names_are_text_and_never_markup():
     drawings = [
         plots.draw_ranges([(1, 2, 3)], HOSTILE),

@@ -22,7 +22,8 @@ BASE = {
     "time_limit": "",
     "errors": "redaction",
     "fork_safety": "errors operating_system",
-    "html_repr": "errors",
+    "drawing": "",
+    "html_repr": "drawing errors",
     "limits": "errors",
     "memory": "errors operating_system",
     "workers": "time_limit",
@@ -36,7 +37,6 @@ LAYERS = {
     "data": "",
     "datasets": "",
     "charts": "",
-    "drawing": "",
     "registry": "",  # knows the others by the catalogue's strings only
     "format": "data kernels",
     "labels": "data format kernels",

@@ -25,6 +25,7 @@ from reticent import catalogue, charts
 from reticent.attacks.target import locate_plain_labels
 from reticent.audit.audit import audit
 from reticent.compare.candidates import check_method_names, make_candidates, name_jobs
+from reticent.compare.frontier import draw_measured_frontier, write_frontier_title
 from reticent.compare.metrics import (
     ComparisonSetting,
     evaluate_candidates,
@@ -44,7 +45,7 @@ from reticent.data.hierarchy_builders import BuiltHierarchy
 from reticent.data.label_grammar import ANY_LABEL
 from reticent.errors import ColumnError, RequestError, suggest
 from reticent.evaluation import BudgetClock, Candidate
-from reticent.html_repr import render_page, render_table
+from reticent.html_repr import render_page, render_picture, render_table
 from reticent.job.job import Job
 from reticent.plugins import load_plugin_if_named
 from reticent.utility.classification import Exam, require_stats_extra
@@ -167,8 +168,16 @@ class Comparison:
         names = ("name", "kind", "kept", "attack_gain", "loss", "count_error", "average_error", "accuracy", "seconds")
         flat = [self._flatten(row) for row in self.rows]
         lines = [[row.get(name) for name in names] for row in flat]
+        measured = self.to_dict()["rows"]
+        picture = render_picture(
+            write_frontier_title(measured),
+            "Across: detail lost of the whole row. Up: what adversaries gain over guessing. Lower left is better; crosses need no method.",
+            draw_measured_frontier(measured),
+        )
         return render_page(
-            f"{len(flat)} ways to publish {self.people:,} rows; nothing was published", render_table(names, lines)
+            f"{len(flat)} ways to publish {self.people:,} rows; nothing was published",
+            picture,
+            render_table(names, lines),
         )
 
     def __repr__(self) -> str:

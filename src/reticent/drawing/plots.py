@@ -72,7 +72,9 @@ def draw_group_sizes(sizes: Sequence[int], promised: int | None, unit: str) -> s
     middle = ordered[len(ordered) // 2]
     if promised is not None:
         plot.add_line(scale(promised), 2, scale(promised), base, "guide")
-    plot.add_line(scale(middle), 22, scale(middle), base, "guide")
+    label = f"half of the groups: {middle:,} or more" if len(ordered) > 1 else f"the one group: {middle:,}"
+    is_centred = choose_anchor(scale(middle), label) == "middle"
+    plot.add_line(scale(middle), 38 if is_centred else 22, scale(middle), base, "guide")
     for column, groups in sorted(columns.items()):
         left = 4.0 + column * column_width
         if as_dots:
@@ -83,8 +85,7 @@ def draw_group_sizes(sizes: Sequence[int], promised: int | None, unit: str) -> s
             plot.add_box(left, base - height, column_width * 0.86, height, "release")
     if promised is not None:
         plot.add_label(scale(promised), 12, f"promised: {promised:,} or more", "strong halo")
-    label = f"half of the groups: {middle:,} or more"
-    if choose_anchor(scale(middle), label) == "middle":
+    if is_centred:
         plot.add_text(scale(middle), 32, label, "halo", "middle")
     else:
         plot.add_label(scale(middle), 32, label, "halo")
@@ -92,6 +93,8 @@ def draw_group_sizes(sizes: Sequence[int], promised: int | None, unit: str) -> s
         plot.add_text(100, base - area - 4, f"tallest bar: {tallest:,} groups", "tick halo", "end")
     return plot.render(
         f"Sizes of {len(ordered):,} groups, from {ordered[0]:,} to {ordered[-1]:,}; the middle one has {middle:,}."
+        if len(ordered) > 1
+        else f"One group of the size {middle:,}."
     )
 
 

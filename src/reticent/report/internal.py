@@ -416,12 +416,15 @@ def _make_alone_figure(release: Release, cells: Cells | str) -> Block | None:
     if sizes_after is None:
         return None
     sizes_before = np.bincount(cells.point, weights=cells.counts).astype(np.int64)
-    people_before, people_after = (
-        [int(sizes[(sizes >= low) & (sizes <= high)].sum()) for _, low, high in SHARING_BINS]
-        for sizes in (sizes_before[sizes_before > 0], sizes_after)
-    )
-    rows = zip((label for label, _, _ in SHARING_BINS), people_before, people_after, strict=True)
-    alone_before, alone_after = people_before[0], people_after[0]
+    rows = [
+        (
+            label,
+            int(sizes_before[(sizes_before >= low) & (sizes_before <= high)].sum()),
+            int(sizes_after[(sizes_after >= low) & (sizes_after <= high)].sum()),
+        )
+        for label, low, high in SHARING_BINS
+    ]
+    _, alone_before, alone_after = rows[0]
     was = "was" if alone_before == 1 else "were"
     title = f"{alone_before:,} of {cells.rows:,} people {was} alone; now {_count_alone(alone_after)}"
     if not alone_before:

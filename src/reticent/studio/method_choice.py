@@ -15,14 +15,8 @@ from fractions import Fraction
 from typing import Any
 
 from reticent import catalogue, registry
+from reticent.compare.frontier import draw_measured_frontier, find_row_loss, list_drawable, write_frontier_title
 from reticent.compare.trivial_sanitizations import COLUMNS_APART
-from reticent.drawing.comparison_plots import (
-    MAX_METHODS,
-    MethodMark,
-    MethodSeries,
-    Yardstick,
-    draw_frontier,
-)
 from reticent.drawing.plots import format_share
 from reticent.errors import JobError, RequestError
 from reticent.job.job import Job
@@ -170,26 +164,12 @@ def apply_change(desk: Desk, change: Mapping[str, Any]) -> None:
 def describe_comparison(compared: Mapping[str, Any], job: Job) -> dict[str, Any]:
     """Describe what `compare --json` measured: the frontier with the present job ringed, and the yardsticks beside it."""
     candidates = [row for row in compared["rows"] if row["role"] == "candidate"]
-    measured = [row for row in candidates if row["reached"] and _find_loss(row) is not None]
-    trivial = [row for row in compared["rows"] if row["role"] == "trivial" and row.get("attack_gain") is not None]
+    measured = [row for row in candidates if row["reached"] and find_row_loss(row) is not None]
     own = next((row for row in measured if is_own_candidate(row, job)), None)
-    drawable = [row for row in measured if row.get("attack_gain") is not None]
-    names = list(dict.fromkeys(row["method"] for row in drawable))[:MAX_METHODS]
-    series = [
-        MethodSeries(
-            name,
-            tuple(
-                MethodMark(_find_loss(row) or 0.0, row["attack_gain"], row is own)
-                for row in drawable
-                if row["method"] == name
-            ),
-        )
-        for name in names
-    ]
-    yardsticks = [Yardstick(row["name"], _find_loss(row) or 0.0, row["attack_gain"]) for row in trivial]
+    drawable = list_drawable(compared["rows"])
     sampled = f"On {compared['people']:,} of {compared['of']:,} rows, drawn at random; all of them lose less."
     return {
-        "drawing": draw_frontier(series, yardsticks) if series else "",
+        "drawing": draw_measured_frontier(compared["rows"], own),
         "title": _write_frontier_title(drawable, own),
         "sample": sampled if compared["people"] < compared["of"] else f"On all {compared['of']:,} rows.",
         "yardstick": _compare_with_yardstick(compared["rows"], own),
@@ -220,18 +200,16 @@ def _compare_with_yardstick(rows: Sequence[Mapping[str, Any]], own: Mapping[str,
 def _write_frontier_title(rows: Sequence[Mapping[str, Any]], own: Mapping[str, Any] | None) -> str:
     if not rows:
         return "No method could be measured"
-    least_loss = min(rows, key=lambda row: _find_loss(row) or 0.0)
-    least_gain = min(rows, key=lambda row: (row["attack_gain"], _find_loss(row)))
     if own is not None:
         equals = [row for row in rows if row["parameters"] == own["parameters"]]
-        nearest = min(equals, key=lambda row: _find_loss(row) or 0.0)
+        nearest = min(equals, key=lambda row: find_row_loss(row) or 0.0)
         if nearest["method"] != own["method"]:
             return (
-                f"{nearest['method']} would lose {format_share(_find_loss(nearest) or 0.0)} of a row for the same promises, "
-                f"your method {format_share(_find_loss(own) or 0.0)}"
+                f"{nearest['method']} would lose {format_share(find_row_loss(nearest) or 0.0)} of a row for the same promises, "
+                f"your method {format_share(find_row_loss(own) or 0.0)}"
             )
         return f"Your method, {own['method']}, loses least for these promises"
-    return f"{least_loss['method']} loses least; {least_gain['method']} tells an adversary least"
+    return write_frontier_title(rows)
 
 
 def _write_method_title(own: Mapping[str, Any] | None, best: Mapping[str, Any] | None) -> str:
@@ -259,7 +237,7 @@ def _describe_change(number: int, change: Mapping[str, Any], base: float | None)
 
 
 def _format_candidate(row: Mapping[str, Any]) -> dict[str, Any]:
-    loss = _find_loss(row)
+    loss = find_row_loss(row)
     gain = row.get("attack_gain")
     error = (row.get("count_error") or {}).get("value")
     return {
@@ -269,10 +247,6 @@ def _format_candidate(row: Mapping[str, Any]) -> dict[str, Any]:
         "count_error": "–" if error is None else format_share(error),
         "gives_up": row.get("gives_up", ""),
     }
-
-
-def _find_loss(row: Mapping[str, Any]) -> float | None:
-    return (row.get("row_loss") or {}).get("value")
 
 
 def _find_kept(summary: Mapping[str, Any]) -> float | None:
