@@ -21,7 +21,7 @@ GROUPS  := --group test --group lint --group browser --group docs
 NEWPIP  := 'pip>=25.1'
 
 .NOTPARALLEL:
-.PHONY: help venv install build demo test quick blocked test-cluster faults hostile queries browser lint format bench docs docs-look pictures studies install-check dist dist-check lowest pylock lock clean
+.PHONY: help venv install build demo test quick blocked plugin test-cluster faults hostile queries browser lint format bench docs docs-look pictures studies install-check dist dist-check lowest pylock lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 12
@@ -47,6 +47,9 @@ quick: $(VENV)/.test $(VENV)/.kernels ## run what finds most faults in two minut
 
 blocked: $(VENV)/.test $(VENV)/.kernels ## run a part of the suite without what only POSIX systems have (TESTS='...')
 	@$(BIN)/python -m tests.packaging.blocked_check -n $(JOBS) $(ARGS)
+
+plugin: $(VENV)/.test $(VENV)/.kernels ## install examples/plugin outside of the tree and hold it to the contract, by reticent.testing
+	@$(BIN)/python -m pytest tests/test_plugins.py tests/test_testing.py $(ARGS)
 
 faults: $(VENV)/.test $(VENV)/.kernels ## spoil every change of the disk in every way (ARGS='--every 5' for a part); needs gcc
 	@$(BIN)/python -m tests.faults.sweep $(ARGS)
