@@ -39,7 +39,7 @@ FolderIdentity = tuple[int, int]
 
 # Flags of `os.open`; 0 where a system does not know them.
 NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
-"""A link is not opened; a system without this flag follows it."""
+"""A link is not opened; a system without this flag follows it (`open_unlinked` looks first)."""
 NO_WAIT = getattr(os, "O_NONBLOCK", 0)
 """A pipe is not waited for."""
 BINARY = getattr(os, "O_BINARY", 0)
@@ -162,6 +162,19 @@ def is_writable_by_group(status: os.stat_result) -> bool:
 def is_writable_by_others(status: os.stat_result) -> bool:
     """Tell whether the group or everybody may write to a file; never where there are no modes."""
     return has_file_modes() and bool(status.st_mode & 0o022)
+
+
+# Files that are no links.
+
+
+def open_unlinked(path: str | Path, flags: int, mode: int = 0o600) -> int:
+    """Open a file that is no link; OSError (ELOOP) if it is one.
+
+    A system that cannot refuse a link while it opens is asked before: who exchanges the file in between is followed there.
+    """
+    if not NO_FOLLOW and os.path.islink(path):
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
+    return os.open(path, flags | NO_FOLLOW | BINARY, mode)
 
 
 # Folders, by their handles. Only where `has_directory_handles`.

@@ -84,6 +84,12 @@ def test_what_a_killed_process_left_is_not_settled_and_nothing_is_published(tmp_
     assert not (tmp_path / "another").exists()
 
 
+def test_a_release_is_withdrawn_and_removed(tmp_path, release):
+    assert rt.withdraw(release.folder, reason="wrong", delete=True)[0].withdrawal is not None
+    assert not release.folder.exists()
+    assert not list(tmp_path.glob(".reticent-*"))
+
+
 def test_a_step_that_fails_leaves_nothing(tmp_path, release, monkeypatch):
     before = read_everything(tmp_path), read_everything(Ledger.open().folder)
 

@@ -43,7 +43,7 @@ def block() -> None:
     for name in ("SIGHUP",):
         if hasattr(signal, name):
             delattr(signal, name)
-    ctypes.CDLL = _LibraryByName  # type: ignore[misc]
+    vars(ctypes).update(CDLL=_LibraryByName)
     os.environ.setdefault("USERNAME", "somebody")  # as on Windows
 
 

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from reticent import catalogue
 from reticent.errors import BundleDamaged, DiskError
-from reticent.operating_system import BINARY, NO_FOLLOW, NO_WAIT
+from reticent.operating_system import NO_WAIT, open_unlinked
 
 MAX_FAULTS_SHOWN = 5  # faults that a message lists
 MAX_NAME_LENGTH = 80  # characters of a name that a message shows
@@ -83,7 +83,7 @@ def escape_name(name: str) -> str:
 def read_small_file(path: Path, max_bytes: int) -> bytes:
     """Read a small file whole, through one handle that is no link; a longer one is refused before it is read."""
     try:
-        handle = os.open(path, os.O_RDONLY | NO_FOLLOW | NO_WAIT | BINARY)
+        handle = open_unlinked(path, os.O_RDONLY | NO_WAIT)
     except (OSError, ValueError):
         raise BundleDamaged(f"{escape_name(path.name)} of {path.parent} cannot be opened as a file.") from None
     with os.fdopen(handle, "rb") as stream:

@@ -253,18 +253,16 @@ def _hold_exclusive_file(path: Path, max_seconds: float = MAX_LOCK_SECONDS) -> I
 
 
 def _open_file(path: Path, flags: int) -> int:
-    # A link in a shared ledger would write to wherever it leads.
-    flags |= operating_system.NO_FOLLOW | operating_system.BINARY
-    if path.is_symlink():
+    if path.is_symlink():  # in a shared ledger it would write to wherever it leads
         raise RequestError(
             f"{path} is a link, which is not followed.",
             why="Whoever made it chose where it leads, and what is written here would go there.",
             attempt="removing the link, if nobody else uses this ledger.",
         )
     if path.exists():
-        return os.open(path, flags)
+        return operating_system.open_unlinked(path, flags)
     mode = _choose_file_mode(path.parent)
-    handle = os.open(path, flags | os.O_CREAT, mode)
+    handle = operating_system.open_unlinked(path, flags | os.O_CREAT, mode)
     operating_system.set_permissions(path, mode)
     return handle
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from reticent.errors import RequestError
 from reticent.ledger.paths import list_notes_folders, resolve_ledger_folder
 from reticent.ledger.private_files import read_key
-from reticent.operating_system import BINARY, NO_FOLLOW, NO_WAIT
+from reticent.operating_system import NO_WAIT, open_unlinked
 
 WITNESS = "witness.bin"
 NONCE_BYTES = 16
@@ -70,9 +70,8 @@ def _cover(content: bytes, key: bytes, nonce: bytes) -> bytes:
 
 def read_regular_file(path: Path) -> bytes | None:
     """Return the content of a file that is no link, pipe or device, and not too long; None where there is none."""
-    flags = os.O_RDONLY | NO_FOLLOW | NO_WAIT | BINARY
     try:
-        with os.fdopen(os.open(path, flags), "rb") as stream:
+        with os.fdopen(open_unlinked(path, os.O_RDONLY | NO_WAIT), "rb") as stream:
             status = os.fstat(stream.fileno())
             if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_FILE_BYTES:
                 return None

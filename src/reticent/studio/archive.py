@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, cast
 
 from reticent.errors import BundleDamaged
-from reticent.operating_system import BINARY, NO_FOLLOW
+from reticent.operating_system import open_unlinked
 
 PIECE_BYTES = 2**18
 EARLIEST_TIME = (1980, 1, 1, 0, 0, 0)  # that a zip file can say
@@ -69,4 +69,4 @@ def stream_archive(folder: Path, files: Sequence[tuple[str, int, str]]) -> Itera
 
 
 def _open_plain_file(path: Path) -> IO[bytes]:
-    return os.fdopen(os.open(path, os.O_RDONLY | NO_FOLLOW | BINARY), "rb")
+    return os.fdopen(open_unlinked(path, os.O_RDONLY), "rb")
