@@ -77,6 +77,9 @@ def test_a_promise_of_what_is_achieved_is_kept(groups, model):
         ("entropy-l-diversity", {"l": 2}, True),  # two equally frequent values: entropy is ln 2
         ("entropy-l-diversity", {"l": "2.0000001"}, False),
         ("probabilistic-l-diversity", {"l": 2}, True),
+        ("probabilistic-l-diversity", {"l": "2.0000001"}, False),
+        ("distinct-l-diversity", {"l": 2}, True),
+        ("distinct-l-diversity", {"l": 3}, False),
         ("t-closeness", {"t": "1/2"}, True),
         ("t-closeness", {"t": "0.4999999"}, False),
     ],
