@@ -116,7 +116,9 @@ def test_a_frozen_ledger_knows_the_rows_that_were_published(version, tmp_path):
 
 @pytest.mark.parametrize("version", VERSIONS, ids=lambda path: path.name)
 def test_each_kind_is_frozen_in_both_formats(version):
-    frozen = {(rt.open(path).manifest.kind, path.name.rsplit("-", 1)[1]) for path in RELEASES if path.is_relative_to(version)}
+    frozen = {
+        (rt.open(path).manifest.kind, path.name.rsplit("-", 1)[1]) for path in RELEASES if path.is_relative_to(version)
+    }
     assert frozen == {(kind, file_format) for kind in catalogue.KINDS for file_format in ("csv", "parquet")}
 
 
@@ -126,7 +128,9 @@ def test_every_number_of_a_format_that_this_version_writes_is_frozen():
     assert {1, README_EDITION} == {manifest.get("readme", 1) for manifest in manifests}
     ledgers = [path for version in VERSIONS for path in sorted((version / "ledger").glob("*.jsonl"))]
     for name, number in ((LEDGER_FILE, LEDGER_FORMAT), (WITHDRAWALS_FILE, WITHDRAWALS_FORMAT)):
-        lines = [line for path in ledgers if path.name == name for line in path.read_text(encoding="utf-8").splitlines()]
+        lines = [
+            line for path in ledgers if path.name == name for line in path.read_text(encoding="utf-8").splitlines()
+        ]
         assert number in {json.loads(line).get("format") for line in lines}, name
 
 

@@ -35,8 +35,8 @@ def test_what_runs_before_a_commit_is_what_lint_runs():
 def test_the_page_on_versions_has_the_numbers_of_the_formats():
     page = read("docs/versioning.md")
     assert f'`"format": {FORMAT_VERSION}`' in page and f'`"readme": {README_EDITION}`' in page
-    assert f"| a ledger's line | `\"format\": {LEDGER_FORMAT}`" in page
-    assert f"| a withdrawal's line | `\"format\": {WITHDRAWALS_FORMAT}`" in page
+    assert f'| a ledger\'s line | `"format": {LEDGER_FORMAT}`' in page
+    assert f'| a withdrawal\'s line | `"format": {WITHDRAWALS_FORMAT}`' in page
     for test in re.findall(r"`(tests/[\w/.]+)`", page):
         assert (ROOT / test).exists(), test
 

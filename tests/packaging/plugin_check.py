@@ -32,9 +32,7 @@ least = 4
 [method]
 name = "acme:slices"
 """
-PEOPLE = (
-    "from reticent.testing import make_random_table; import sys; make_random_table(5, 120).write_csv(sys.argv[1])"
-)
+PEOPLE = "from reticent.testing import make_random_table; import sys; make_random_table(5, 120).write_csv(sys.argv[1])"
 
 
 def run(*words: str, cwd: Path, code: int = 0) -> str:

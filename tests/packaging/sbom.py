@@ -80,7 +80,9 @@ def make_bill(dist: Path) -> dict[str, Any]:
             requirements[name] = list_requirements(name)
             waiting += requirements[name]
     extras = {
-        canonicalize_name(Requirement(each).name) for extra in project["optional-dependencies"].values() for each in extra
+        canonicalize_name(Requirement(each).name)
+        for extra in project["optional-dependencies"].values()
+        for each in extra
     }
     builders = {canonicalize_name(Requirement(each).name) for each in settings["build-system"]["requires"]}
     scopes = dict.fromkeys(builders & set(pins), "excluded") | dict.fromkeys(extras, "optional")

@@ -87,7 +87,9 @@ def append_withdrawal(ledger: Path, withdrawal: Withdrawal) -> int:
     path = ledger / WITHDRAWALS_FILE
     size = len(_read_whole_lines(path))
     releases = [dict(zip(_PLACE_FIELDS, release, strict=True)) for release in withdrawal.releases]
-    line = json.dumps({"format": WITHDRAWALS_FORMAT, "releases": releases, **withdrawal.to_dict()}).encode("ascii") + b"\n"
+    line = (
+        json.dumps({"format": WITHDRAWALS_FORMAT, "releases": releases, **withdrawal.to_dict()}).encode("ascii") + b"\n"
+    )
     try:
         private_files.write_after(path, size, line)
         private_files.sync_to_disk(ledger)
