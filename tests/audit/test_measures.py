@@ -77,6 +77,9 @@ def test_a_promise_of_what_is_achieved_is_kept(groups, model):
         ("entropy-l-diversity", {"l": 2}, True),  # two equally frequent values: entropy is ln 2
         ("entropy-l-diversity", {"l": "2.0000001"}, False),
         ("probabilistic-l-diversity", {"l": 2}, True),
+        ("probabilistic-l-diversity", {"l": "2.0000001"}, False),
+        ("distinct-l-diversity", {"l": 2}, True),
+        ("distinct-l-diversity", {"l": 3}, False),
         ("t-closeness", {"t": "1/2"}, True),
         ("t-closeness", {"t": "0.4999999"}, False),
     ],
@@ -86,6 +89,17 @@ def test_a_tie_is_decided_exactly(model, asked, kept):
     if model == "delta-disclosure":
         asked = {**asked, "absent": "ignore"}
     assert recounted(groups, [{"model": model, **asked}]).kept is kept
+
+
+@pytest.mark.parametrize(
+    ("counts", "l", "c"),
+    [((1, 3, 5), 2, "5/4"), ((5, 1, 3), 3, "5"), ((2, 2, 2), 2, "1/2"), ((2, 2, 2, 1), 4, "2"), ((7, 7), 2, "1")],
+)
+def test_recursive_diversity_is_decided_by_the_most_frequent_count_and_those_from_the_lth_on(counts, l, c):  # noqa: E741
+    groups = [{f"s{number}": count for number, count in enumerate(counts)}]
+    for asked, kept in ((Fraction(c), True), (Fraction(c) * Fraction("0.999999"), False)):
+        (verdict,) = recounted(groups, [{"model": "recursive-l-diversity", "c": str(asked), "l": l}]).promises
+        assert verdict.kept is kept and Fraction(verdict.achieved["c"]) == Fraction(c)
 
 
 def test_a_group_so_large_that_doubles_cannot_tell_it_from_the_bound_is_told_apart():

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -13,13 +14,18 @@ import polars as pl
 import pytest
 
 import reticent as rt
+from reticent import catalogue
+from reticent.catalogue.manifest_fields import README_EDITION
+from reticent.format.manifest import FORMAT_VERSION
+from reticent.ledger.private_files import LEDGER_FILE, LEDGER_FORMAT
+from reticent.ledger.withdrawals import WITHDRAWALS_FILE, WITHDRAWALS_FORMAT
 
 FORMATS = Path(__file__).parents[1] / "fixtures" / "formats"
 VERSIONS = sorted(path for path in FORMATS.iterdir() if (path / "VERSION").exists())
 RELEASES = [path for version in VERSIONS for path in sorted((version / "releases").iterdir())]
 BATCHES = [path for version in VERSIONS for path in sorted((version / "batches").iterdir()) if path.is_dir()]
 JOBS = [path for version in VERSIONS for path in sorted(version.glob("*.toml"))]
-SOURCES = {"visits": "visits", "suppressed": "skewed", "anatomy-suppressed": "skewed"}
+SOURCES = {"visits": "visits", "parts": "crowd", "suppressed": "skewed", "anatomy-suppressed": "skewed"}
 """The source of a release by its job's name, where it is not `people`."""
 
 REFUSED = {
@@ -123,3 +129,32 @@ def test_a_frozen_ledger_knows_the_rows_that_were_published(version, tmp_path):
     with pytest.raises(rt.RequestError, match="same rows were published before"):
         rt.publish(job, to=tmp_path / "release", seed=7, ledger=ledger)
     assert not (tmp_path / "release").exists()
+
+
+@pytest.mark.parametrize("version", VERSIONS, ids=lambda path: path.name)
+def test_each_kind_is_frozen_in_both_formats(version):
+    frozen = {
+        (rt.open(path).manifest.kind, path.name.rsplit("-", 1)[1]) for path in RELEASES if path.is_relative_to(version)
+    }
+    assert frozen == {(kind, file_format) for kind in catalogue.KINDS for file_format in ("csv", "parquet")}
+
+
+def test_every_number_of_a_format_that_this_version_writes_is_frozen():
+    manifests = [json.loads((path / "manifest.json").read_text(encoding="utf-8")) for path in RELEASES]
+    assert {FORMAT_VERSION} == {manifest["format"] for manifest in manifests}
+    assert {1, README_EDITION} == {manifest.get("readme", 1) for manifest in manifests}
+    ledgers = [path for version in VERSIONS for path in sorted((version / "ledger").glob("*.jsonl"))]
+    for name, number in ((LEDGER_FILE, LEDGER_FORMAT), (WITHDRAWALS_FILE, WITHDRAWALS_FORMAT)):
+        lines = [
+            line for path in ledgers if path.name == name for line in path.read_text(encoding="utf-8").splitlines()
+        ]
+        assert number in {json.loads(line).get("format") for line in lines}, name
+
+
+@pytest.mark.parametrize("version", VERSIONS, ids=lambda path: path.name)
+def test_a_frozen_ledger_lists_its_releases_and_what_was_withdrawn(version, tmp_path):
+    shutil.copytree(version / "ledger", tmp_path / "ledger")
+    known = rt.releases(ledger=tmp_path / "ledger")
+    assert {path.name for path in RELEASES if path.is_relative_to(version)} <= {release.release for release in known}
+    withdrawn = [release.release for release in known if release.withdrawal is not None]
+    assert withdrawn == (["anatomy-csv"] if (version / "ledger" / WITHDRAWALS_FILE).exists() else [])

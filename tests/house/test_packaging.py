@@ -88,7 +88,7 @@ def test_every_version_that_a_package_needs_is_pinned():
     needed = [
         *PROJECT["dependencies"],
         *(name for extra in PROJECT["optional-dependencies"].values() for name in extra),
-        *(name for group in SETTINGS["dependency-groups"].values() for name in group),
+        *(name for group in SETTINGS["dependency-groups"].values() for name in group if isinstance(name, str)),
     ]
     for requirement in needed:
         assert re.match(r"[\w.-]+", requirement)[0].lower().replace("_", "-") in pinned, requirement
