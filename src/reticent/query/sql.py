@@ -133,7 +133,9 @@ def parse_question(text: str, manifest: Manifest) -> ParsedQuestion:
     by = tuple(dict.fromkeys(_parse_group_term(node, tree.expressions, columns) for node in group_nodes))
     where = _parse_where(tree, columns)
     aggregates = _parse_aggregates(tree.expressions, by, columns)
-    marks: set[str] = set() if where is None else {key for literal in where.find_all(exp.Literal) for key in literal.meta}
+    marks: set[str] = (
+        set() if where is None else {key for literal in where.find_all(exp.Literal) for key in literal.meta}
+    )
     remark_by_mark = {MIDNIGHT_KEY: MIDNIGHT_REMARK, NUMBER_AS_TEXT_KEY: NUMBER_AS_TEXT_REMARK}
     return ParsedQuestion(
         aggregates,
