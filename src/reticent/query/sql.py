@@ -133,7 +133,9 @@ def parse_question(text: str, manifest: Manifest) -> ParsedQuestion:
     by = tuple(dict.fromkeys(_parse_group_term(node, tree.expressions, columns) for node in group_nodes))
     where = _parse_where(tree, columns)
     aggregates = _parse_aggregates(tree.expressions, by, columns)
-    marks = set() if where is None else {key for literal in where.find_all(exp.Literal) for key in literal.meta}
+    marks: set[str] = (
+        set() if where is None else {key for literal in where.find_all(exp.Literal) for key in literal.meta}
+    )
     remark_by_mark = {MIDNIGHT_KEY: MIDNIGHT_REMARK, NUMBER_AS_TEXT_KEY: NUMBER_AS_TEXT_REMARK}
     return ParsedQuestion(
         aggregates,
@@ -511,8 +513,8 @@ def _check_flag(node: Any, truth: bool, columns: Mapping[str, ColumnEntry]) -> A
     column = _check_column(node, columns)
     dtype = parse_dtype(columns[column.name].dtype)
     if dtype.is_numeric():
-        is_other_than_zero = exp.NEQ if truth else exp.EQ
-        return is_other_than_zero(this=column, expression=exp.Literal(this="0", is_string=False))
+        comparison: Any = exp.NEQ if truth else exp.EQ
+        return comparison(this=column, expression=exp.Literal(this="0", is_string=False))
     if dtype != pl.Boolean:
         raise RequestError(
             f"{column.name!r} is no condition: its values are {'texts' if dtype == pl.String else 'dates'}.",
