@@ -144,7 +144,7 @@ def run_attack(
     `shared` holds what several attacks on one release and one source compute alike.  Without `control` the control is
     left out for an attack that has none of its own.
     """
-    from reticent.attacks.target import count_persons, is_plain_table, observe, observe_plain_table
+    from reticent.attacks.target import is_plain_table, observe, observe_plain_table
 
     if not load_plugin_if_named("attacks", name) and name not in ATTACKS:
         raise RequestError(f"There is no attack {name!r}.", attempt=suggest(str(name), ATTACKS))
@@ -177,18 +177,32 @@ def run_attack(
         return _add_person_counts(_run_with_control(name, people, options, control), people)
     _require_no_roles(roles)
     if ATTACKS[name].reads_people:
-        opened = _open_release(release)
-        if "naming" in signature(function).parameters:
-            options = {**options, "naming": naming}
-        outcome = function(opened, source, missing=missing, **options)
-        if opened.manifest.rows_per_person == 1:
-            return outcome
-        if "persons" not in shared:
-            shared["persons"] = count_persons(source, naming, missing)
-        return replace(outcome, rows_per_person=opened.manifest.rows_per_person, persons=shared["persons"])
+        return _attack_people(function, _open_release(release), source, missing, naming, options, shared)
     people = observe(release, source, missing=missing, naming=naming)
     options = {**options, **_observe_others(release, people, options.get("others"), source, missing, None, naming)}
     return _add_person_counts(_run_with_control(name, people, options, control), people)
+
+
+def _attack_people(
+    function: Any,
+    opened: Any,
+    source: Any,
+    missing: tuple[str, ...],
+    naming: Sequence[str],
+    options: dict[str, Any],
+    shared: dict[str, Any],
+) -> Any:
+    """Run an attack that reads the people of the source by itself; `naming` are the columns that tell whose a row is."""
+    from reticent.attacks.target import count_persons
+
+    if "naming" in signature(function).parameters:
+        options = {**options, "naming": naming}
+    outcome = function(opened, source, missing=missing, **options)
+    if opened.manifest.rows_per_person == 1:
+        return outcome
+    if "persons" not in shared:
+        shared["persons"] = count_persons(source, naming, missing)
+    return replace(outcome, rows_per_person=opened.manifest.rows_per_person, persons=shared["persons"])
 
 
 def _add_person_counts(outcome: Any, people: Any) -> Any:

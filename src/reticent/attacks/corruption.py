@@ -39,6 +39,9 @@ without any corruption: the values of a group with u different ones, less the l 
 adversary rule out, make a predicate with the prior (u - l + 2) / (|U| - l + 2) that is certain afterwards.  Of a
 transformed release a node is left over (`remaining_values.py`), and of a plain table labels and values.
 
+Where people have several rows, and columns of the source tell whose a row is, each person is a victim once, none of whose
+rows is known: what all of them show is weighed together (`person_rows.py`).  Otherwise each row is a victim by itself.
+
 With a predicate or a prior of one's own (`stated_belief.py`) the beliefs are those that are stated, and so are the bounds
 beside them: lambda is then the greatest probability of a value, and rho1 that of the predicate.
 """
@@ -475,8 +478,9 @@ def attack_by_corruption(
     if prior is not None or lambda_ is None:  # a prior's skew is its own, and none over |U| values is below 1 / |U|
         adversary = replace(adversary, lambda_=max(adversary.lambda_, Fraction(1, len(sampled.domain))))
     outcome = _attack_sampled(sampled, adversary)
-    if sampled.rows_per_person > 1 and not has_partial_knowledge(sampled):
-        outcome = _attack_persons(sampled, naming, adversary, outcome)
+    if sampled.rows_per_person > 1:
+        is_everybody_known = stated.is_empty and not has_partial_knowledge(sampled)
+        outcome = _attack_persons(sampled, naming if is_everybody_known else (), adversary, outcome)
     return outcome if stated.is_empty else _confide_in_sampled(sampled, stated, adversary, outcome)
 
 
