@@ -381,7 +381,7 @@ def find_unmasked_people(release: Any, people: pl.DataFrame, naming: Sequence[st
         _read_manifest_counts(release.manifest) if is_perturbed else _to_value_counts(release.value_counts(column))
     )
     true_counts = _to_value_counts(people.group_by(pl.col(column).alias("value")).len("count"))
-    unmasked_counts: dict[str | None, int] = {}
+    unmasked_counts = {}
     for value, own, rows in _list_rows_of_holders(people, column, naming):
         published = np.array([published_counts.get(value, 0)])
         if are_unmasked(published, np.array([true_counts[value]]), own).any():
