@@ -122,6 +122,25 @@ def test_one_row_of_a_person_is_attacked_as_it_was():
     assert "rows_together" not in attack(release, table)
 
 
+def test_of_a_release_with_withheld_rows_who_holds_a_value_twice_is_unmasked_by_both_rows():
+    """Three rows hold 2 and one of them is withheld: who knows all but one row of it cannot tell, who knows all but two can."""
+    table = pl.DataFrame({"who": [0, 0, *range(1, 10)], "a": [0] * 10 + [900], "s": [2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 2]})
+    for naming, unmasked in ((["who"], 10), ([], 8)):
+        columns = {"who": rt.identifying(rows_per_person=2), "a": rt.quasi(), "s": rt.sensitive()}
+        job = rt.Job(
+            columns=columns,
+            promises=[rt.KAnonymity(3)],
+            method=rt.Mondrian(),
+            release=rt.Output(suppress_at_most="0.2"),
+        )
+        release = rt.publish(job, frame=table, seed=1)
+        if release.frame().height == 11:
+            pytest.fail("the outlier was not withheld")
+        source = table if naming else table.drop("who")
+        outcome = rt.attack(release, source, "corruption").to_dict()
+        assert round(outcome["success"] * 11) == unmasked
+
+
 @pytest.mark.parametrize("situation", list(product(range(2), repeat=3)))
 def test_likelihoods_are_those_of_every_draw(situation):
     """What a group shows of a person with two rows in it, against all ordered draws."""

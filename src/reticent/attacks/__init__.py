@@ -177,25 +177,24 @@ def run_attack(
         return _add_person_counts(_run_with_control(name, people, options, control), people)
     _require_no_roles(roles)
     if ATTACKS[name].reads_people:
-        return _run_on_files_and_people(name, _open_release(release), source, missing, naming, options, shared)
+        return _attack_people(function, _open_release(release), source, missing, naming, options, shared)
     people = observe(release, source, missing=missing, naming=naming)
     options = {**options, **_observe_others(release, people, options.get("others"), source, missing, None, naming)}
     return _add_person_counts(_run_with_control(name, people, options, control), people)
 
 
-def _run_on_files_and_people(
-    name: str,
+def _attack_people(
+    function: Any,
     opened: Any,
     source: Any,
     missing: tuple[str, ...],
-    naming: Any,
+    naming: Sequence[str],
     options: dict[str, Any],
     shared: dict[str, Any],
 ) -> Any:
-    """Run an attack that reads the release's files and the source's people by itself."""
+    """Run an attack that reads the people of the source by itself; `naming` are the columns that tell whose a row is."""
     from reticent.attacks.target import count_persons
 
-    function = catalogue.load_object(ATTACKS[name].function)
     if "naming" in signature(function).parameters:
         options = {**options, "naming": naming}
     outcome = function(opened, source, missing=missing, **options)

@@ -39,6 +39,9 @@ without any corruption: the values of a group with u different ones, less the l 
 adversary rule out, make a predicate with the prior (u - l + 2) / (|U| - l + 2) that is certain afterwards.  Of a
 transformed release a node is left over (`remaining_values.py`), and of a plain table labels and values.
 
+Where people have several rows, and columns of the source tell whose a row is, each person is a victim once, none of whose
+rows is known: what all of them show is weighed together (`person_rows.py`).  Otherwise each row is a victim by itself.
+
 With a predicate or a prior of one's own (`stated_belief.py`) the beliefs are those that are stated, and so are the bounds
 beside them: lambda is then the greatest probability of a value, and rho1 that of the predicate.
 """
@@ -365,7 +368,8 @@ class UnmaskedPeople:
     values: frozenset[str | None] = frozenset()  # that unmasked people have
 
 
-def find_unmasked_people(release: Any, people: pl.DataFrame) -> UnmaskedPeople:
+def find_unmasked_people(release: Any, people: pl.DataFrame, naming: Sequence[str] = ()) -> UnmaskedPeople:
+    """Find whose value everyone else's leave over; `naming` columns tell whose a row is where people have several."""
     if len(release.manifest.find_columns_with_role("sensitive")) != 1:
         raise RequestError("An attack needs a release with one sensitive column.")
     if "tree" in release.manifest.own:
@@ -377,11 +381,11 @@ def find_unmasked_people(release: Any, people: pl.DataFrame) -> UnmaskedPeople:
         _read_manifest_counts(release.manifest) if is_perturbed else _to_value_counts(release.value_counts(column))
     )
     true_counts = _to_value_counts(people.group_by(pl.col(column).alias("value")).len("count"))
-    unmasked_counts = {
-        value: count
-        for value, count in true_counts.items()
-        if are_unmasked(np.array([published_counts.get(value, 0)]), np.array([count])).any()
-    }
+    unmasked_counts = {}
+    for value, own, rows in _list_rows_of_holders(people, column, naming):
+        published = np.array([published_counts.get(value, 0)])
+        if are_unmasked(published, np.array([true_counts[value]]), own).any():
+            unmasked_counts[value] = unmasked_counts.get(value, 0) + rows
     facts = {} if is_perturbed else _apply_lemma1(release, people, len(true_counts))
     return _make_unmasked_people(true_counts, unmasked_counts, facts)
 
@@ -397,9 +401,24 @@ def _make_unmasked_people(
     return UnmaskedPeople(total, hits, max(true_counts.values()) / total, rarest, facts, values)
 
 
-def are_unmasked(published: np.ndarray, true_counts: np.ndarray) -> np.ndarray:
-    """Tell where the holder of a value is unmasked: all holders but one are known, and more than these are published."""
-    return (true_counts > 0) & (published > true_counts - 1)
+def _list_rows_of_holders(
+    people: pl.DataFrame, column: str, naming: Sequence[str]
+) -> list[tuple[str | None, int, int]]:
+    """List (value, rows of one person that hold it, rows of all such persons); without `naming` each row is a person's only one."""
+    value = pl.col(column).cast(pl.String).alias("\x00value")
+    columns = [name for name in naming if name in people.columns]
+    if columns:
+        persons = pl.struct(pl.col(columns)).alias("\x00person")
+        held = people.select(value, persons).group_by("\x00value", "\x00person").len("\x00rows")
+    else:
+        held = people.select(value, pl.lit(1).alias("\x00rows"))
+    kinds = held.group_by("\x00value", "\x00rows").len("\x00holders")
+    return [(text, own, own * holders) for text, own, holders in kinds.iter_rows()]
+
+
+def are_unmasked(published: np.ndarray, true_counts: np.ndarray, own: int = 1) -> np.ndarray:
+    """Tell where the holder of a value is unmasked: all but `own` rows of it are known, and more than these are published."""
+    return (true_counts > 0) & (published > true_counts - own)
 
 
 def compute_certain_predicate_prior(distinct: int, domain: int, l: int) -> Fraction:  # noqa: E741  the field's own letter
@@ -468,15 +487,17 @@ def attack_by_corruption(
     people = read_people(source, missing)
     require_columns(people, [column.name for column in release.columns], "source")
     if not is_sampled:
-        return _attack_unmasked(release, people, adversary, stated)
+        several = naming if release.manifest.rows_per_person > 1 else ()
+        return _attack_unmasked(release, people, several, adversary, stated)
     external_people = None if external is None else read_people(external, missing)
     corrupted_people = None if corrupted is None else read_people(corrupted, missing)
     sampled = SampledTarget(release, people, external_people, corrupted_people, victim)
     if prior is not None or lambda_ is None:  # a prior's skew is its own, and none over |U| values is below 1 / |U|
         adversary = replace(adversary, lambda_=max(adversary.lambda_, Fraction(1, len(sampled.domain))))
     outcome = _attack_sampled(sampled, adversary)
-    if sampled.rows_per_person > 1 and not has_partial_knowledge(sampled):
-        outcome = _attack_persons(sampled, naming, adversary, outcome)
+    if sampled.rows_per_person > 1:
+        is_everybody_known = stated.is_empty and not has_partial_knowledge(sampled)
+        outcome = _attack_persons(sampled, naming if is_everybody_known else (), adversary, outcome)
     return outcome if stated.is_empty else _confide_in_sampled(sampled, stated, adversary, outcome)
 
 
@@ -671,9 +692,13 @@ def _apply_lemma1(release: Any, people: pl.DataFrame, values: int) -> dict[str, 
 
 
 def _attack_unmasked(
-    release: Any, people: pl.DataFrame, adversary: CorruptionAdversary, stated: StatedOptions
+    release: Any,
+    people: pl.DataFrame,
+    naming: Sequence[str],
+    adversary: CorruptionAdversary,
+    stated: StatedOptions,
 ) -> CorruptionOutcome:
-    unmasked = find_unmasked_people(release, people)
+    unmasked = find_unmasked_people(release, people, naming)
     belief = None
     domain: list[str] = []
     if not stated.is_empty:

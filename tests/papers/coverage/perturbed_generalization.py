@@ -74,6 +74,7 @@ SECTION_II = Section(
                 "properties/test_perturbed_generalization.py:test_bounds_grow_with_p_and_fall_with_k_and_the_audit_agrees",
                 "attacks/test_rows_of_a_person.py:"
                 "test_no_prior_of_a_persons_rows_and_no_condition_exceed_the_guarantees",
+                "attacks/test_person_rows.py:test_the_worst_person_is_the_one_that_enumeration_finds",
             ),
         ),
         Item(
