@@ -10,7 +10,7 @@ import shutil
 import pytest
 
 from reticent.studio.app import MAX_STREAMS
-from reticent.studio.failures import explain_error
+from reticent.studio.error_explanations import explain_error
 from reticent.studio.screens import NAMES, load_screens
 from tests.studio.client import read_text
 

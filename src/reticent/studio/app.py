@@ -27,7 +27,7 @@ from starlette.routing import Route
 
 from reticent.studio import pages
 from reticent.studio.desk import Desk
-from reticent.studio.failures import choose_status, explain_error
+from reticent.studio.error_explanations import choose_status, explain_error
 from reticent.studio.guard import COOKIE, FRAME_POLICY, Guard, Keys
 from reticent.studio.runs import Run
 from reticent.studio.screens import Screen, load_screens
