@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import errno
 import shutil
 
 import pytest
 
-from reticent.studio.failures import explain_error
+from reticent.studio.app import MAX_STREAMS
+from reticent.studio.error_explanations import explain_error
 from reticent.studio.screens import NAMES, load_screens
 from tests.studio.client import read_text
 
@@ -131,3 +133,25 @@ def test_an_error_of_the_system_or_of_memory_is_explained_with_what_to_try():
     full = explain_error(OSError(errno.ENOSPC, "No space left on device", "/data/of/somebody"))
     assert "no space left" in full.what and full.attempt and "somebody" not in str(full)
     assert "memory" in explain_error(MemoryError()).what
+
+
+def test_of_many_tabs_a_few_hold_a_stream_and_the_others_ask_again(steward):
+    class OpenTab:
+        async def is_disconnected(self):
+            return False
+
+    async def follow_in_tabs():
+        streams = [studio._list_events(OpenTab(), run) for _ in range(MAX_STREAMS + 2)]
+        beginnings = [[await anext(stream), await anext(stream)] for stream in streams[:MAX_STREAMS]]
+        assert all(retry.startswith("retry: ") and "event: progress" in event for retry, event in beginnings)
+        for stream in streams[MAX_STREAMS:]:
+            await anext(stream)
+        return [[event async for event in stream] for stream in streams[:2]]
+
+    studio = next(route.endpoint.__self__ for route in steward.app.routes if route.path == "/open")
+    run = steward.desk.runs.start([], "key", program=("-c", "import time; time.sleep(60)"))
+    try:
+        assert asyncio.run(follow_in_tabs()) == [[], []], "the oldest have ended, without a word that the work has"
+    finally:
+        run.process.kill()
+    steward.wait(run)

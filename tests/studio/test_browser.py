@@ -12,6 +12,7 @@ import pytest
 pytest.importorskip("starlette", reason="the studio is an extra: pip install 'reticent[studio]'")
 
 from reticent.cli.main import main
+from reticent.studio.method_choice import make_key
 from tests.studio.browsing import PICTURES, WIDTHS, Visit, serve_studio
 from tests.studio.client import write_files
 from tests.studio.quick_runs import use_quick_runs
@@ -325,3 +326,18 @@ def test_what_is_refused_or_not_answered_is_said_below_the_form_and_what_was_typ
     visit.page.wait_for_selector("#refusal >> text=does not answer")
     assert visit.page.input_value("#about-title") == "Typed when nobody listens"
     visit.close()
+
+
+@whole
+def test_ten_tabs_follow_the_same_work_and_none_keeps_another_out(visit):
+    desk = visit.studio.desk
+    run = desk.runs.start([], make_key(desk, "check"), program=("-c", "import time; time.sleep(600)"))
+    tabs = [visit.open_tab() for _ in range(10)]
+    for tab in tabs:
+        tab.goto(f"{visit.studio.address}/compare", timeout=20_000)
+        tab.wait_for_selector(f"#run-{run.id}")
+    run.process.kill()
+    for tab in tabs:
+        tab.wait_for_selector(".run", state="detached", timeout=20_000)
+    assert {message.partition(" {")[0] for message in visit.messages} <= {"[object Event]"}
+    visit.messages.clear()  # htmx's word for a stream that was ended for another tab, and is asked for again

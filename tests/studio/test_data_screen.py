@@ -398,3 +398,27 @@ def run_in_folder(monkeypatch):
         assert main(words) == 0
 
     return run
+
+
+def test_a_database_that_goes_away_is_said_in_place_and_the_job_is_kept(clerk, database):
+    clerk.press("data", "open-database", url="sqlite:///people.db", table="people")
+    assert clerk.wait().succeeded
+    before = clerk.desk.job_file.text
+    database.unlink()
+    page = clerk.press("data", "rows", rows="5", read="yes")
+    assert 'role="alert"' in page and "Try " in page
+    assert "Internal" not in page and "bug of ours" not in page
+    clerk.press("data", "count")
+    assert not clerk.wait().succeeded
+    assert 'role="alert"' in clerk.look("data")
+    assert clerk.desk.job_file.text == before and not database.exists(), "asking does not make an empty one"
+
+
+def test_a_file_that_vanishes_is_said_in_place_and_the_job_is_kept(steward):
+    before = steward.desk.job_file.text
+    (steward.desk.project.folder / "census.csv").unlink()
+    page = steward.look("data")
+    assert 'role="alert"' in page and "Try " in page
+    for name in ("columns", "hierarchies", "promise", "compare", "publish"):
+        assert "bug of ours" not in steward.look(name)
+    assert steward.desk.job_file.text == before

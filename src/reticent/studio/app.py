@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -26,7 +27,7 @@ from starlette.routing import Route
 
 from reticent.studio import pages
 from reticent.studio.desk import Desk
-from reticent.studio.failures import choose_status, explain_error
+from reticent.studio.error_explanations import choose_status, explain_error
 from reticent.studio.guard import COOKIE, FRAME_POLICY, Guard, Keys
 from reticent.studio.runs import Run
 from reticent.studio.screens import Screen, load_screens
@@ -34,6 +35,8 @@ from reticent.studio.screens import Screen, load_screens
 SECONDS_BETWEEN_EVENTS = 0.25
 SECONDS_BETWEEN_SIGNS = 15.0  # of life, so that a closed page is noticed
 MAX_FORM_FIELDS = 5_000
+MAX_STREAMS = 4  # that stay open: a browser has six connections to one address, and pages need some
+MILLISECONDS_TO_RETRY = 2_000  # until a page whose stream was ended asks again
 
 
 class Studio:
@@ -45,6 +48,7 @@ class Studio:
         self.screens = load_screens(desk.project.is_release)
         self.by_name = {screen.name: screen for screen in self.screens}
         self.guard = Guard(None, keys, port)
+        self._streams: deque[object] = deque(maxlen=MAX_STREAMS)
 
     def make_app(self) -> Starlette:
         """Make the application, guarded."""
@@ -183,7 +187,10 @@ class Studio:
         return HTMLResponse(pages.render_page("docs.html", title=title, text=text, prefix=self.keys.prefix))
 
     async def stream_events(self, request: Request) -> Response:
-        """Stream the progress of a run as server-sent events: a fragment for each change, then `done`."""
+        """Stream the progress of a run as server-sent events: a fragment for each change, then `done`.
+
+        Of many tabs only a few hold a stream: one more ends the oldest, whose page asks again a little later.
+        """
         run = self._find_run(request)
         return StreamingResponse(self._list_events(request, run), media_type="text/event-stream")
 
@@ -201,7 +208,10 @@ class Studio:
     async def _list_events(self, request: Request, run: Run) -> AsyncIterator[str]:
         version = -1
         silent = 0.0
-        while not await request.is_disconnected():
+        stream = object()
+        self._streams.append(stream)
+        yield f"retry: {MILLISECONDS_TO_RETRY}\n\n"
+        while stream in self._streams and not await request.is_disconnected():
             if run.version != version or (silent >= 1.0 and run.is_running and version >= 0):
                 version = run.version
                 silent = 0.0

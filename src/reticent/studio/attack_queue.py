@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from threading import Lock, Thread
 
 from reticent.errors import ReticentError
-from reticent.studio.failures import explain_error
+from reticent.studio.error_explanations import explain_error
 from reticent.studio.runs import Run, Runs
 
 SECONDS_BETWEEN_LOOKS = 0.05
