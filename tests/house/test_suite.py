@@ -113,3 +113,4 @@ def test_a_quick_run_takes_one_test_of_each_file_before_a_second_of_any():
     assert order == ["a.py::one", "b.py::one", names[5], "c.py::one", "a.py::two", "b.py::two", "a.py::three"]
     golden = [f"tests/golden/test_golden.py::{number}" for number in range(5)]
     assert order_by_turns([*golden, "b.py::one", "b.py::two"]) == [0, 1, 2, 5, 3, 4, 6]
+    assert order_by_turns(names, max_turns=1) == [0, 3, 5, 6]

@@ -15,6 +15,8 @@ import pytest
 
 TESTS_IN_A_TURN = {"tests/golden/": 3, "tests/contract/test_matrix": 4, "tests/models/": 2, "tests/hostile/": 2}
 """More than one, for files whose path begins so."""
+MAX_TURNS = 6
+"""What comes later has no time, and would only be counted."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -30,8 +32,10 @@ class _Budget:
         self.seconds = seconds
 
     @pytest.hookimpl(trylast=True)
-    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
         places = order_by_turns([item.nodeid for item in items])
+        left_out = set(range(len(items))) - set(places)
+        config.hook.pytest_deselected(items=[items[place] for place in sorted(left_out)])
         items[:] = [items[place] for place in places]
 
     @pytest.hookimpl(tryfirst=True)
@@ -42,11 +46,14 @@ class _Budget:
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         skipped = terminalreporter.stats.get("skipped", [])
         left = sum("the CPU seconds are spent" in str(report.longrepr) for report in skipped)
-        terminalreporter.write_line(f"{left:,} tests of these folders were left out: their time was spent")
+        terminalreporter.write_line(f"{left:,} of the chosen tests were left out: their time was spent")
 
 
-def order_by_turns(names: list[str]) -> list[int]:
-    """Return the places of tests in the order in which they run: by turns, and in each turn as they were collected."""
+def order_by_turns(names: list[str], max_turns: int = MAX_TURNS) -> list[int]:
+    """Return the places of tests in the order in which they run: by turns, and in each turn as they were collected.
+
+    Tests of later turns than `max_turns` are not among them.
+    """
     seen: Counter[str] = Counter()
     turns = []
     for name in names:
@@ -54,4 +61,4 @@ def order_by_turns(names: list[str]) -> list[int]:
         in_a_turn = next((number for path, number in TESTS_IN_A_TURN.items() if file.startswith(path)), 1)
         turns.append(seen[file] // in_a_turn)
         seen[file] += 1
-    return sorted(range(len(names)), key=turns.__getitem__)
+    return sorted((place for place, turn in enumerate(turns) if turn < max_turns), key=turns.__getitem__)
