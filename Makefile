@@ -42,7 +42,7 @@ test: $(VENV)/.test $(VENV)/.kernels ## run the whole suite (ARGS='...' for pyte
 # Folders of code that decides, of commands and of what is pinned; `tests/support/time_budget.py` says in which order.
 QUICK := $(addprefix tests/,golden contract models audit methods release recipe ledger kernels data cli query labels estimate \
   format attacks publish hostile partitioned properties papers house/test_import_layers.py house/test_operating_system.py)
-quick: $(VENV)/.test $(VENV)/.kernels ## run what finds most faults in two minutes on two cores (JOBS=n processes)
+quick: $(VENV)/.test $(VENV)/.kernels ## run what tries a little of everything in two minutes on two cores (JOBS=n processes)
 	@$(BIN)/python -m pytest -q -n $(JOBS) -p tests.support.time_budget -rfE $(QUICK) $(ARGS)
 
 blocked: $(VENV)/.test $(VENV)/.kernels ## run a part of the suite without what only POSIX systems have (TESTS='...')
