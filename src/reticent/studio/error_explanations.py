@@ -11,8 +11,8 @@ import os
 from reticent.errors import DiskError, InternalError, OutOfMemory, ReticentError, locate_error
 from reticent.memory import is_memory_error
 
-REFUSED = 422
-UNFORESEEN = 500
+REFUSED_STATUS = 422
+UNFORESEEN_STATUS = 500
 
 
 def explain_error(error: Exception) -> ReticentError:
@@ -35,4 +35,4 @@ def explain_error(error: Exception) -> ReticentError:
 
 def choose_status(error: ReticentError) -> int:
     """Return the status of a page that says this error."""
-    return UNFORESEEN if isinstance(error, InternalError) else REFUSED
+    return UNFORESEEN_STATUS if isinstance(error, InternalError) else REFUSED_STATUS
