@@ -122,10 +122,9 @@ def test_other_methods_leave_time_to_say_why_the_loss_is_what_it_is(monkeypatch)
 
 def test_methods_that_are_named_leave_time_to_say_why_however_long_they_take(monkeypatch):
     planned = rt.Burel.plan
-    monkeypatch.setattr(CHECK, "MIN_MEASURING_SECONDS", 1.0)
 
     def plan_late(self, cells, promises, rng, **given):
-        ends = process_time() + 1.2
+        ends = process_time() + 4.2  # more than is there for comparing and explaining
         while process_time() < ends:
             pass
         return planned(self, cells, promises, rng, **given)

@@ -2,10 +2,12 @@
 
 import pytest
 
-from reticent import registry
+from reticent import catalogue, registry
 from reticent.errors import JobError
 from reticent.methods.mosaic import Mosaic
 from reticent.models.promise import Promises
+from studies.mosaic import promises
+from tests.contract.table import kept
 
 TAKEN = [
     {"model": "k-anonymity", "k": 5},
@@ -37,3 +39,9 @@ def test_mosaic_refuses_what_only_separate_groups_keep():
 
     with pytest.raises(JobError, match="apart"):
         Mosaic().refuse(Promises.from_iterable([registry.make_promise(TAKEN[0]), Apart()]))
+
+
+@pytest.mark.skipif(not promises.REAL.is_dir(), reason="the real tables of shared/data are not there")
+def test_the_study_asks_every_promise_that_mosaic_keeps():
+    asked = {promise.name for _, _, listed in promises.list_promises("deaths", 1500, 1) for promise in listed}
+    assert asked == {promise for promise in catalogue.PROMISES if kept("mosaic", promise) != "-"}

@@ -73,7 +73,7 @@ LAYERS = {
     "withholding_costs": "data engines job",
     "check": "bound_widths data engines evaluation job job_table ledger loss_explanation loss_limit methods models planning preconditions "
     "recipe registry skyline_trials withholding_costs",
-    "report": "attacks audit data drawing format labels ledger release release.release utility",
+    "report": "attacks audit data format labels ledger release release.release utility",
     "compare": "attacks audit charts data evaluation job job_table labels planning preconditions publish registry release.release report utility",
     "sklearn": "data format job labels methods planning",
     "pytest_plugin": "audit models",
@@ -90,6 +90,7 @@ LOADED = {
     "attacks": "audit engines",  # what a promise leaves to believe, by the audit's formulas; cells of the source
     "preconditions": "engines recipe",  # what the writer of a kind can write
     "removal": "engines",  # counts a table as publishing did
+    "report": "drawing",  # its style sheet
     "compare": "methods models",
 }
 KNOWS_ALL = ("catalogue", "registry")

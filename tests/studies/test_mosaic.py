@@ -2,11 +2,9 @@ from itertools import product
 
 import pytest
 
-from reticent import catalogue
 from studies.mosaic import promises
 from studies.mosaic.run import PROMISES, curves, save
 from studies.results import read_rows
-from tests.contract.table import kept
 from tests.support.mosaic_plans import table
 
 
@@ -38,9 +36,3 @@ def test_no_row_of_the_saved_study_loses_more_than_mondrian():
 def test_the_saved_study_has_every_table_by_five_seeds():
     rows = read_rows(promises.RESULTS / "promises.csv")
     assert {(row["table"], int(row["seed"])) for row in rows} == set(product(promises.TABLES, promises.SEEDS))
-
-
-@pytest.mark.skipif(not promises.REAL.is_dir(), reason="the real tables of shared/data are not there")
-def test_the_study_asks_every_promise_that_mosaic_keeps():
-    asked = {promise.name for _, _, listed in promises.list_promises("deaths", 1500, 1) for promise in listed}
-    assert asked == {promise for promise in catalogue.PROMISES if kept("mosaic", promise) != "-"}
