@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from studies.drawing import Row, average_runs, draw_categories, draw_lines, say_lowest, say_range
 from studies.results import Rows
+from studies.seeds import say_seeds
 
 TABLES = {
     "census": "Census generator",
@@ -27,8 +28,9 @@ ACROSS = {
     "t": ("t, how far a class may be from the whole table", "t"),
     "ail": ("loss that is allowed (AIL, share of the detail)", "loss"),
 }
-ONE_SEED = "One seed."
-FIVE_SEEDS = "Means of five seeds, ranges from the least to the greatest."
+TIMES = ("5b", "6b", "7b")
+ENDS = ("least", "most")
+INTERVALS = "bands of the intervals of 95\u00a0% over the people,"
 LOSS = "detail lost (AIL, 0 none, 1 all)"
 SETTINGS = {
     "5": "Three quasi-identifiers",
@@ -72,7 +74,7 @@ def draw_charts(name: str, rows: Rows) -> dict[str, str]:
         return {name: draw_reached(table, figure, rows)}
     if figure[0] in "89":
         return {name: draw_answers(table, figure, rows)}
-    if "seed" in rows[0]:
+    if figure in TIMES:
         return {name: draw_times(table, figure, rows)}
     return {name: draw_losses(table, figure, rows)}
 
@@ -80,14 +82,16 @@ def draw_charts(name: str, rows: Rows) -> dict[str, str]:
 def draw_losses(table: str, figure: str, rows: Rows) -> str:
     x = next(iter(rows[0]))
     label, place = ACROSS[x]
+    averaged = average_runs(rows, x, "ail")
     return draw_lines(
-        rows,
+        averaged,
         x,
         "ail",
-        title=f"{TABLES[table]}: {say_lowest(rows, x, 'ail', 'loses the least detail', place)}",
-        note=f"{SETTINGS[figure]}, less is better. {ONE_SEED}",
+        title=f"{TABLES[table]}: {say_lowest(averaged, x, 'ail', 'loses the least detail', place)}",
+        note=f"{SETTINGS[figure]}, less is better. {say_seeds(rows)}",
         x_label=label,
         y_label=LOSS,
+        ends=ENDS,
     )
 
 
@@ -100,10 +104,10 @@ def draw_times(table: str, figure: str, rows: Rows) -> str:
         x,
         "cpu",
         title=f"{TABLES[table]}: {say_lowest(averaged, x, 'cpu', 'is planned fastest', place)}",
-        note=f"{SETTINGS[figure]}. Means of five seeds, bands from the least to the greatest; cells are counted before.",
+        note=f"{SETTINGS[figure]}. Cells are counted before. {say_seeds(rows)}",
         x_label=label,
         y_label="CPU seconds of planning",
-        ends=("least", "most"),
+        ends=ENDS,
         logarithmic=True,
     )
 
@@ -111,14 +115,16 @@ def draw_times(table: str, figure: str, rows: Rows) -> str:
 def draw_reached(table: str, figure: str, rows: Rows) -> str:
     x = next(iter(rows[0]))
     label, place = ACROSS[x]
+    averaged = average_runs(rows, x, "beta reached")
     return draw_lines(
-        rows,
+        averaged,
         x,
         "beta reached",
-        title=f"{TABLES[table]}: {say_lowest(rows, x, 'beta reached', 'lets values grow least in a class', place)}",
-        note=f"{STARTS[figure]}; less is more private. {ONE_SEED}",
+        title=f"{TABLES[table]}: {say_lowest(averaged, x, 'beta reached', 'lets values grow least in a class', place)}",
+        note=f"{STARTS[figure]}; less is more private. {say_seeds(rows)}",
         x_label="beta, promised by BUREL" if x == "beta" else label,
         y_label="beta reached: how much more frequent than overall the worst value is",
+        ends=ENDS,
         logarithmic=True,
     )
 
@@ -132,44 +138,46 @@ def draw_answers(table: str, figure: str, rows: Rows) -> str:
         if perturbed
         else "from generalized tables"
     )
+    averaged = average_runs(rows, x, "median error")
     return draw_lines(
-        rows,
+        averaged,
         x,
         "median error",
-        title=f"{TABLES[table]}: {say_lowest(rows, x, 'median error', 'answers counts best', place)}",
-        note=f"Random counting questions, answered {note}. {SETTINGS[figure]}. {ONE_SEED}",
+        title=f"{TABLES[table]}: {say_lowest(averaged, x, 'median error', 'answers counts best', place)}",
+        note=f"Random counting questions, answered {note}. {SETTINGS[figure]}. {say_seeds(rows)}",
         x_label=label,
         y_label="median error of a count, as a share of the true count",
+        ends=ENDS,
         references=("baseline",),
     )
 
 
 def draw_section_7(table: str, rows: Rows) -> str:
+    naive, always = "naive Bayes on BUREL's classes", "always the most frequent"
+    named = [{**row, "method": naive} for row in rows]
+    intervals = {
+        end: {row["beta"]: row[end] for row in average_runs(named, "beta", column)}
+        for end, column in (("least", "low"), ("most", "high"))
+    }
     guesses: list[Row] = [
-        {
-            "beta": row["beta"],
-            "method": "naive Bayes on BUREL's classes",
-            "right": row["naive Bayes"],
-            "low": row["low"],
-            "high": row["high"],
-        }
-        for row in rows
-    ]
-    always: list[Row] = [
-        {"beta": row["beta"], "method": "always the most frequent", "right": row["most frequent"]} for row in rows
+        {**row, **{end: found[row["beta"]] for end, found in intervals.items()}}
+        for row in average_runs(named, "beta", "naive Bayes")
     ]
     most = float(rows[0]["most frequent"])
-    farthest = max(abs(float(row["naive Bayes"]) - most) for row in rows)
+    farthest = max(abs(row["naive Bayes"] - most) for row in guesses)
+    baseline = [
+        {"beta": row["beta"], "method": always, "naive Bayes": most, "least": most, "most": most} for row in guesses
+    ]
     return draw_lines(
-        [*guesses, *({**row, "low": row["right"], "high": row["right"]} for row in always)],
+        [*guesses, *baseline],
         "beta",
-        "right",
+        "naive Bayes",
         title=f"{TABLES[table]}: guesses by naive Bayes are right as often as the most frequent value, within {farthest:.3f}",
-        note=f"Classes by BUREL; the band is the interval of 95 % over the people. {ONE_SEED}",
+        note=f"Classes by BUREL. {say_seeds(named, INTERVALS)}",
         x_label=ACROSS["beta"][0],
         y_label="share of the people whose value is guessed",
-        ends=("low", "high"),
-        references=("always the most frequent",),
+        ends=ENDS,
+        references=(always,),
     )
 
 
@@ -189,9 +197,9 @@ def draw_refinement(rows: Rows) -> str:
         "beta",
         "ail",
         group="table",
-        ends=("least", "most"),
+        ends=ENDS,
         title=f"BUREL with a chosen share and refined classes loses {min(gains):.2f} to {max(gains):.2f} of what the paper's loses",
-        note=f"Every quasi-identifier of the table; less is better; {say_range(rows, 'ail')} of the detail is lost. {FIVE_SEEDS}",
+        note=f"Every quasi-identifier of the table; less is better; {say_range(rows, 'ail')} of the detail is lost. {say_seeds(rows, 'ranges')}",
         value_label=LOSS,
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -122,12 +123,14 @@ def _asked(promise: Any) -> tuple[str, float]:
     return f"t-closeness-{promise.distance}", float(promise.t)
 
 
-def search(method: str, cells: Any, fits, low: float, high: float, steps: int = 10) -> tuple[float, Made] | None:
+def search(
+    method: str, cells: Any, fits: Callable[[Made], bool], low: float, high: float, seed: int, steps: int = 10
+) -> tuple[float, Made] | None:
     """The greatest parameter found by bisection whose classes fit; None where not even the least does."""
 
     def good(parameter: float) -> bool:
         try:
-            return bool(fits(make(method, cells, parameter)))
+            return bool(fits(make(method, cells, parameter, seed)))
         except rt.PromiseUnreachable:  # one class, which BUREL refuses: as private as can be, as lossy as can be
             return low < high
 
@@ -140,4 +143,4 @@ def search(method: str, cells: Any, fits, low: float, high: float, steps: int = 
             best = low = middle
         else:
             high = middle
-    return best, make(method, cells, best)
+    return best, make(method, cells, best, seed)

@@ -23,8 +23,9 @@ import reticent as rt
 from studies.beta_likeness.charts import draw_charts
 from studies.beta_likeness.tables import teachers
 from studies.jobs import job_for
-from studies.mosaic.promises import REAL, SEEDS, TABLES, count_cells, draw_rows
+from studies.mosaic.promises import REAL, TABLES, count_cells, draw_rows
 from studies.results import write_charts
+from studies.seeds import SEEDS
 
 RESULTS = Path(__file__).parent / "results"
 BETAS = (1, 2, 4)

@@ -1,6 +1,6 @@
 """Reproduce figures:  python -m studies.beta_likeness.run [FIGURE ...] [--table census] [--rows 500000] [--queries 10000]
 
-Without a figure, all of them.  Each becomes results/<table>-<figure>.csv and .svg.  `--only mosaic` measures the methods
+Without a figure, all of them.  Each becomes results/<table>-<figure>.csv and .svg.  Five seeds each.  `--only mosaic` measures the methods
 whose names begin so, and leaves the other rows of figures 5 and claim as they were saved.
 """
 
@@ -14,6 +14,7 @@ from studies.beta_likeness.charts import draw_charts
 from studies.beta_likeness.figures import BY_METHOD, FIGURES
 from studies.beta_likeness.tables import available
 from studies.results import write_charts
+from studies.seeds import SEEDS
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -41,15 +42,18 @@ def main() -> None:
 
 
 def beside(path: Path, fresh: list[dict]) -> list[dict]:
-    """The rows saved before, with those measured again in their places and new ones after the others of the same x."""
+    """The rows saved before, with those measured again in their places and new ones after the others of the same x.
+
+    Rows that were saved without a seed are those of the first.
+    """
     if not path.exists():
         return fresh
     with open(path, newline="", encoding="utf-8") as handle:
-        rows: list[dict] = list(csv.DictReader(handle))
+        rows: list[dict] = [{**row, "seed": row.get("seed", SEEDS[0])} for row in csv.DictReader(handle)]
     x = next(iter(rows[0]))
     for row in fresh:
         same = [at for at, old in enumerate(rows) if float(old[x]) == row[x]]
-        again = [at for at in same if rows[at]["method"] == row["method"]]
+        again = [at for at in same if (rows[at]["method"], int(rows[at]["seed"])) == (row["method"], row["seed"])]
         if again:
             rows[again[0]] = row
         else:

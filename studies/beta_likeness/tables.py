@@ -33,17 +33,17 @@ def most_quasi(name: str) -> int:
 
 
 @cache
-def cells(name: str, rows: int | None, quasi: int) -> Any:
-    """The first `quasi` quasi-identifiers and the sensitive column, the first `rows` rows of a fixed random order."""
+def cells(name: str, rows: int | None, quasi: int, seed: int = 1) -> Any:
+    """The first `quasi` quasi-identifiers and the sensitive column, the first `rows` rows of the random order of a seed."""
     load = {"census": census, "teachers": teachers, "deaths": deaths}.get(name) or partial(prepared, name)
-    frame, columns = load(rows)
+    frame, columns = load(rows, seed)
     *names, sensitive = columns
     kept = {column: columns[column] for column in (*names[:quasi], sensitive)}
     return rt.count(rt.Job(columns=kept, promises=[rt.KAnonymity(2)]), frame=frame.select(list(kept)))
 
 
-def census(rows: int | None) -> tuple[pl.DataFrame, dict]:
-    """Table 3: age, gender, education (numeric), marital status, work class; salary class in 50."""
+def census(rows: int | None, seed: int = 1) -> tuple[pl.DataFrame, dict]:
+    """Table 3: age, gender, education (numeric), marital status, work class; salary class in 50; a seed generates other people."""
     trees = datasets.hierarchies("census")
     columns = {
         "age": rt.quasi(numeric=True),
@@ -53,10 +53,10 @@ def census(rows: int | None) -> tuple[pl.DataFrame, dict]:
         "work_class": rt.quasi(hierarchy=trees["work_class"]),
         "salary_class": rt.sensitive(type="numeric"),
     }
-    return datasets.load("census", rows=rows or 500_000), columns
+    return datasets.load("census", rows=rows or 500_000, seed=seed - 1), columns
 
 
-def teachers(rows: int | None) -> tuple[pl.DataFrame, dict]:
+def teachers(rows: int | None, seed: int = 1) -> tuple[pl.DataFrame, dict]:
     """ACS 2015-2019, teachers: the same five attributes; wage in 50 quantile classes (43 after ties)."""
     frame = pl.read_parquet(REAL / "acs_teachers_2015_2019.parquet")
     wage = frame["wagp"].to_numpy()
@@ -70,10 +70,10 @@ def teachers(rows: int | None) -> tuple[pl.DataFrame, dict]:
         "cow": rt.quasi(type="categorical"),
         "wage": rt.sensitive(type="numeric"),
     }
-    return _some(frame, rows), columns
+    return _some(frame, rows, seed), columns
 
 
-def deaths(rows: int | None) -> tuple[pl.DataFrame, dict]:
+def deaths(rows: int | None, seed: int = 1) -> tuple[pl.DataFrame, dict]:
     """NCHS deaths of 2006, a 10 % sample: age, sex, marital status, race; cause of death (39 causes)."""
     frame = pl.read_parquet(REAL / "nchs_mortality2006_sample.parquet")
     names = {"age": "age", "Sex": "sex", "MaritalStatus": "marital", "Race": "race", "CauseRecord39": "cause"}
@@ -87,10 +87,10 @@ def deaths(rows: int | None) -> tuple[pl.DataFrame, dict]:
         "race": rt.quasi(type="categorical"),
         "cause": rt.sensitive(type="categorical"),
     }
-    return _some(frame, rows), columns
+    return _some(frame, rows, seed), columns
 
 
-def prepared(name: str, rows: int | None) -> tuple[pl.DataFrame, dict]:
+def prepared(name: str, rows: int | None, seed: int = 1) -> tuple[pl.DataFrame, dict]:
     """One work of `../shared/bench`, with its roles and hierarchies."""
     folder = Path(os.environ["BENCH_WORK"])
     roles = json.loads((folder / f"{name}.json").read_text())
@@ -102,8 +102,8 @@ def prepared(name: str, rows: int | None) -> tuple[pl.DataFrame, dict]:
         for column in roles["qi"]
     }
     kind = "categorical" if name == "adult30k" else "numeric"
-    return _some(frame, rows), {**columns, roles["sensitive"]: rt.sensitive(type=kind)}
+    return _some(frame, rows, seed), {**columns, roles["sensitive"]: rt.sensitive(type=kind)}
 
 
-def _some(frame: pl.DataFrame, rows: int | None) -> pl.DataFrame:
-    return frame if rows is None or rows >= len(frame) else frame.sample(rows, seed=7)
+def _some(frame: pl.DataFrame, rows: int | None, seed: int) -> pl.DataFrame:
+    return frame if rows is None or rows >= len(frame) else frame.sample(rows, seed=6 + seed)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from studies.drawing import draw_categories, draw_lines, say_lowest, say_range
+from studies.drawing import average_runs, draw_categories, draw_lines, say_lowest, say_range
 from studies.results import Rows
+from studies.seeds import say_seeds
 
 NO_BREAK = "\u00a0"
 REDRAWN = "values redrawn (naive)"
 SCHEMES = {"SAonly": "SA-only", "QISA": "QI-SA"}
 BOUNDS = "width of the guaranteed bounds of an average, over the true average"
-MEAN = "Mean over 100 random ranges; less is better; one release of each (one seed)."
+MEAN = "Mean over 100 random ranges for each seed; less is better."
+ENDS = ("least", "most")
 RANGE = "years of age that a question selects"
 SETTINGS = {
     "5a": "Adult, 1,427 people with a capital loss",
@@ -33,6 +35,8 @@ SETTINGS = {
 ACROSS = {"range": RANGE, "r": "r, how much narrower than the domain the target is", "s": "s, how skewed the target is"}
 PLACES = {"range": "range of ages", "r": "target", "s": "target"}
 GROUPINGS: Mapping[str, str] = {"qi-sa": "groups of QI-SA"}
+BY_GROUP = "group by group, as the paper"
+WITH_TOTALS = "with totals across groups (ours)"
 TOTALS = {
     "totals-count": ("a count", "selected rows", "rounded targets (the default)"),
     "totals-count-exact": ("a count", "selected rows", "exact targets"),
@@ -53,13 +57,14 @@ def draw_charts(name: str, rows: Rows) -> dict[str, str]:
 
 def draw_errors(name: str, rows: Rows) -> str:
     x = next(iter(rows[0]))
-    named = [{**row, "method": _name_line(row["method"])} for row in rows]
+    named = average_runs([{**row, "method": _name_line(row["method"])} for row in rows], x, "error")
     return draw_lines(
         named,
         x,
         "error",
         title=f"{SETTINGS[name]}: {say_lowest(named, x, 'error', 'has the narrowest bounds', PLACES[x])}",
-        note=MEAN,
+        note=f"{MEAN} {say_seeds(rows)}",
+        ends=ENDS,
         x_label=ACROSS[x],
         y_label=BOUNDS,
         references=(REDRAWN,),
@@ -80,12 +85,14 @@ def _name_line(method: str) -> str:
 
 
 def draw_times(rows: Rows) -> str:
+    averaged = average_runs(rows, "rows", "seconds")
     return draw_lines(
-        rows,
+        averaged,
         "rows",
         "seconds",
-        title=f"Publishing takes {say_range(rows, 'seconds', lambda seconds: f'{seconds:.2f}')} CPU seconds, from 10,000 to 160,000 rows",
-        note="Uncorrelated people, audit included. One seed.",
+        title=f"Publishing takes {say_range(averaged, 'seconds', lambda seconds: f'{seconds:.2f}')} CPU seconds, from 10,000 to 160,000 rows",
+        note=f"Uncorrelated people, audit included. {say_seeds(rows)}",
+        ends=ENDS,
         x_label="rows of the table",
         y_label="CPU seconds of publishing",
     )
@@ -94,14 +101,17 @@ def draw_times(rows: Rows) -> str:
 def draw_beliefs(rows: Rows) -> str:
     lifted = [row for row in rows if float(row["lift"]) > 1.0005]
     most = max(rows, key=lambda row: float(row["lift"]))
+    named = [{**row, "groups": GROUPINGS.get(row["groups"], row["groups"])} for row in rows]
     return draw_categories(
-        [{**row, "groups": GROUPINGS.get(row["groups"], row["groups"])} for row in rows],
+        average_runs(named, "method", "lift", series="groups"),
         "method",
         "lift",
         series="groups",
         title=f"Who knows the algorithm believes more than is promised in {len(lifted)} of {len(rows)} releases, at most {float(most['lift']):.2f} "
         f"times as much (target: {most['method']})",
-        note="The surest belief over what is promised, exact, by target and grouping: 600 people, a domain of 8 values. One seed.",
+        note="The surest belief over what is promised, exact, by target and grouping: 600 people, a domain of 8 values. "
+        f"{say_seeds(named, 'ranges', 'groups')}",
+        ends=ENDS,
         value_label="surest belief, in multiples of the promised one",
     )
 
@@ -111,19 +121,21 @@ def draw_totals(name: str, rows: Rows) -> str:
     split = []
     for row in rows:
         table, _, how = row["method"].rpartition(", ")
-        named = {"by group": "group by group, as the paper", "totals": "with totals across groups (ours)"}[how]
-        split.append({**row, "table": table, "years": f"{row['years']} years", "method": named, "how": how})
-    widths = {(row["table"], row["years"], row["how"]): float(row["width"]) for row in split}
+        named = {"by group": BY_GROUP, "totals": WITH_TOTALS}[how]
+        split.append({**row, "table": table, "years": f"{row['years']} years", "method": named})
+    averaged = average_runs(split, "years", "width", group="table")
+    widths = {(row["table"], row["years"], row["method"]): row["width"] for row in averaged}
     ratios = [
-        widths[table, years, "totals"] / width for (table, years, how), width in widths.items() if how == "by group"
+        widths[table, years, WITH_TOTALS] / width for (table, years, how), width in widths.items() if how == BY_GROUP
     ]
     return draw_categories(
-        split,
+        averaged,
         "years",
         "width",
         group="table",
         title=f"With totals across groups the bounds of {asked} are {min(ratios):.2f} to {max(ratios):.2f} times as wide",
-        note=f"Mean over 60 random ranges of as many years of age, {targets}; less is better. One seed.",
+        note=f"Mean over 60 random ranges of as many years of age for each seed, {targets}; less is better. {say_seeds(split, 'ranges')}",
+        ends=ENDS,
         value_label=f"width of the guaranteed bounds, over the {whole}",
         logarithmic=asked == "an average",
     )

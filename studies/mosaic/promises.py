@@ -24,10 +24,10 @@ import reticent as rt
 from studies.jobs import job_for
 from studies.mosaic.charts import draw_charts
 from studies.results import write_charts
+from studies.seeds import SEEDS
 
 REAL = Path(__file__).resolve().parents[3] / "shared" / "data"
 RESULTS = Path(__file__).parent / "results"
-SEEDS = (1, 2, 3, 4, 5)
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from itertools import chain
 
-from studies.drawing import Row, draw_categories, draw_lines, say_range
+from studies.drawing import Row, average_runs, draw_categories, draw_lines, say_range
 from studies.results import Rows
+from studies.seeds import say_seeds
 
 RATE = "share of the rows that are withheld"
 SURE = "surest belief in which value led, over all releases"
@@ -14,7 +15,8 @@ L = "l, of l-eligibility: no value may have more than one person in l"
 ALL = "suppress all"
 BOUND = "promised, 1 / l"
 EXACT = "Exact means over the random choices of a method; nothing is drawn."
-SAMPLES = "Means over 100 samples of Adult; samples that need no suppression count as 0."
+SAMPLES = "100 samples of Adult for each seed; samples that need no suppression count as 0."
+ENDS = ("least", "most")
 BAND = "Marks are means of five seeds, bars from the least to the greatest; 20,000 people of each table."
 PRIORS = {
     "1": "all tables alike",
@@ -46,7 +48,10 @@ def _add_bounds(rows: Rows, x: str, column: str) -> list[Row]:
     """Add a line of what is promised, where the rows have it in a column."""
     bounds = {row[x]: row["bound"] for row in rows}
     shown = [row for row in rows if row["method"] != "1 / l"]
-    return [*shown, *({x: place, "method": BOUND, column: bound} for place, bound in bounds.items())]
+    return [
+        *shown,
+        *({x: place, "method": BOUND} | dict.fromkeys((column, *ENDS), bound) for place, bound in bounds.items()),
+    ]
 
 
 def _count_above(rows: Rows, method: str, x: str, column: str) -> tuple[int, int]:
@@ -73,12 +78,14 @@ def draw_4(rows: Rows) -> str:
 
 
 def draw_5(rows: Rows) -> str:
+    averaged = average_runs(rows, "sample %", "violations")
     return draw_lines(
-        rows,
+        averaged,
         "sample %",
         "violations",
-        title=f"At l = 6, {say_range(_select(rows, method='l = 6'), 'violations')} of 100 samples violate l-eligibility, the more the smaller they are",
-        note="100 samples of Adult of each size, without replacement; one seed.",
+        title=f"At l = 6, {say_range(_select(averaged, method='l = 6'), 'violations')} of 100 samples violate l-eligibility, the more the smaller they are",
+        note=f"100 samples of Adult of each size for each seed, without replacement. {say_seeds(rows)}",
+        ends=ENDS,
         x_label="size of a sample, % of Adult (logarithmic)",
         y_label="samples that violate l-eligibility, of 100",
         doubling=True,
@@ -86,7 +93,9 @@ def draw_5(rows: Rows) -> str:
 
 
 def _draw_rates(x: str, at: str, x_label: str, note: str, *, doubling: bool = False) -> Callable[[Rows], str]:
-    def draw(rows: Rows) -> str:
+    def draw(runs: Rows) -> str:
+        is_drawn = "seed" in runs[0]
+        rows = average_runs(runs, x, "rate") if is_drawn else runs
         safe = {row[x]: float(row["rate"]) for row in _select(rows, method="safe D")}
         ours = {row[x]: float(row["rate"]) for row in _select(rows, method="calibrated (ours)")}
         place = max(safe, key=lambda value: safe[value] - ours[value])
@@ -95,14 +104,27 @@ def _draw_rates(x: str, at: str, x_label: str, note: str, *, doubling: bool = Fa
             f"{safe[place]:.1%} {at.format(place)}"
         ).replace("%", "\u00a0%")
         return draw_lines(
-            rows, x, "rate", title=title, note=note, x_label=x_label, y_label=RATE, references=(ALL,), doubling=doubling
+            rows,
+            x,
+            "rate",
+            title=title,
+            note=f"{note} {say_seeds(runs) if is_drawn else EXACT}",
+            x_label=x_label,
+            y_label=RATE,
+            ends=ENDS if is_drawn else None,
+            references=(ALL,),
+            doubling=doubling,
         )
 
     return draw
 
 
 def _draw_posteriors(x: str, x_label: str, note: str) -> Callable[[Rows], str]:
-    def draw(rows: Rows) -> str:
+    def draw(runs: Rows) -> str:
+        is_drawn = "seed" in runs[0]
+        bounds = {row[x]: row["bound"] for row in runs}
+        averaged = [{**row, "bound": bounds[row[x]]} for row in average_runs(runs, x, "posterior")]
+        rows = averaged if is_drawn else runs
         above, of = _count_above(rows, "R-suppression", x, "posterior")
         ours, _ = _count_above(rows, "calibrated (ours)", x, "posterior")
         return draw_lines(
@@ -110,9 +132,11 @@ def _draw_posteriors(x: str, x_label: str, note: str) -> Callable[[Rows], str]:
             x,
             "posterior",
             title=f"R-suppression lets an adversary be surer than 1 / l at {above} of {of} values of l, calibrated suppression at {ours or 'none'}",
-            note=f"{note} The adversary knows the algorithm; all tables are equally likely beforehand.",
+            note=f"{note} The adversary knows the algorithm; all tables are equally likely beforehand."
+            f"{f' {say_seeds(runs)}' if is_drawn else ''}",
             x_label=x_label,
             y_label=SURE,
+            ends=ENDS if is_drawn else None,
             references=(BOUND,),
         )
 
@@ -260,30 +284,30 @@ DRAWINGS: dict[str, Callable[[Rows], str]] = {
         "sample %",
         "in samples of {}\u00a0%",
         "size of a sample, % of Adult (logarithmic)",
-        f"l = 6. {SAMPLES} One seed.",
+        f"l = 6. {SAMPLES}",
         doubling=True,
     ),
-    "7": _draw_rates("l", "at l = {}", L, f"Samples of 0.5\u00a0%. {SAMPLES} One seed."),
+    "7": _draw_rates("l", "at l = {}", L, f"Samples of 0.5\u00a0%. {SAMPLES}"),
     "8a": _draw_rates(
-        "alpha", "at alpha = {}", "alpha, how skewed Zipf's counts are", f"Zipf's counts of 20 values, l = 5. {EXACT}"
+        "alpha", "at alpha = {}", "alpha, how skewed Zipf's counts are", "Zipf's counts of 20 values, l = 5."
     ),
-    "8b": _draw_rates("l", "at l = {}", L, f"Zipf's counts of 20 values, alpha = 1. {EXACT}"),
+    "8b": _draw_rates("l", "at l = {}", L, "Zipf's counts of 20 values, alpha = 1."),
     "linear-l": _draw_rates(
         "l",
         "at l = {}",
         L,
-        f"Counts 1000, 900, ... 100, then 1, of 20 values: they violate l-eligibility from l = 6 on. {EXACT}",
+        "Counts 1000, 900, ... 100, then 1, of 20 values: they violate l-eligibility from l = 6 on.",
     ),
     "linear-slope": _draw_rates(
         "slope",
         "at a slope of {}",
         "slope: what a value has less than the one before, by 1000",
-        f"Linear counts of 20 values, l = 5. {EXACT}",
+        "Linear counts of 20 values, l = 5.",
     ),
     "posterior-small": _draw_posteriors("l", L, "24 records in 6 values, exact."),
     "posterior-zipf": _draw_posteriors("l", L, "Zipf's counts, 3,598 records in 20 values, alpha = 1, exact."),
     "posterior-adult": _draw_posteriors(
-        "l", L, "Means over the violating ones of 100 samples of 0.5\u00a0% of Adult; one seed."
+        "l", L, "Means over the violating ones of 100 samples of 0.5\u00a0% of Adult for each seed."
     ),
     "posterior-priors": draw_priors,
     "priors-growing": draw_priors_growing,

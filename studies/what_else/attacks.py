@@ -4,7 +4,7 @@ attacks-<table>.csv has a row for each method, promise and attack: what it reach
 apply to a release, `why` says it.  Tables are 4,000 rows drawn at random; `mosaic` is quick; one seed.  Attacks sample by themselves
 where they say so: `minimality` draws values anew 24 times, `linkability` tries 2,000 people.  `composition` joins each release with
 a Mondrian of the same promise that weighs the first number 3.  by-l-<table>.csv and by-beta-<table>.csv, and their charts, have
-guesses against l and beta by Mondrian.  `studies.what_else.table` prints the README's table from the files.
+guesses against l and beta by Mondrian, five seeds each, which draw the rows and what an attack draws (`--lines` makes them alone).  `studies.what_else.table` prints the README's table from the files.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import polars as pl
 import reticent as rt
 from studies.beta_likeness import tables
 from studies.results import write_charts
+from studies.seeds import SEEDS
 from studies.what_else.charts import draw_charts
 from studies.what_else.labels import RESULTS, save, time_use
 
@@ -62,11 +63,15 @@ def main() -> None:
     parser.add_argument("tables", nargs="*", metavar="TABLE", help=", ".join(TABLES))
     parser.add_argument("--more", action="store_true", help="only the promises that the file lacks: go on after a stop")
     parser.add_argument("--at-most", type=int, default=len(PROMISES), help="so many promises of each table in this run")
+    parser.add_argument("--lines", action="store_true", help="only the guesses against l and beta")
     parser.add_argument("--out", type=Path, default=RESULTS)
     options = parser.parse_args()
     for name in options.tables or TABLES:
-        frame, columns = table(name)
         slug = name.replace(" ", "-")
+        if options.lines:
+            save_guesses(name, options.out)
+            continue
+        frame, columns = table(name)
         path = options.out / f"attacks-{slug}.csv"
         had = saved(path) if options.more and path.exists() else []
         left = [promise for promise in PROMISES if promise not in {row["promise"] for row in had}]
@@ -75,10 +80,18 @@ def main() -> None:
             save(path, had)
         if len(left) > options.at_most:
             continue
-        for letter in LINES:
-            if found := list(by(letter, frame, columns)):
-                save(options.out / f"by-{letter}-{slug}.csv", found)
-                write_charts(options.out / f"by-{letter}-{slug}.csv", draw_charts)
+        save_guesses(name, options.out)
+
+
+def save_guesses(name: str, folder: Path) -> None:
+    """Measure and draw the guesses on a table against l and beta."""
+    drawn = {seed: table(name, seed) for seed in SEEDS}
+    for letter in LINES:
+        found = [row for seed, (frame, columns) in drawn.items() for row in by(letter, frame, columns, seed)]
+        if found:
+            path = folder / f"by-{letter}-{name.replace(' ', '-')}.csv"
+            save(path, found)
+            write_charts(path, draw_charts)
 
 
 def saved(path: Path) -> list[dict[str, Any]]:
@@ -86,16 +99,16 @@ def saved(path: Path) -> list[dict[str, Any]]:
         return list(csv.DictReader(file))
 
 
-def table(name: str) -> tuple[pl.DataFrame, dict[str, Any]]:
+def table(name: str, seed: int = 1) -> tuple[pl.DataFrame, dict[str, Any]]:
     if name == "time use":
-        return time_use(ROWS)
+        return time_use(ROWS, seed)
     known = {"teachers": tables.teachers, "deaths": tables.deaths}
-    return known[name](ROWS) if name in known else tables.prepared(name, ROWS)
+    return known[name](ROWS, seed) if name in known else tables.prepared(name, ROWS, seed)
 
 
-def released(frame: Any, columns: dict[str, Any], promise: Any, method: Any) -> rt.Release:
+def released(frame: Any, columns: dict[str, Any], promise: Any, method: Any, seed: int = 1) -> rt.Release:
     job = rt.Job(columns=columns, promises=[promise], method=method, release=rt.Output(undeclared="drop"))
-    return rt.publish(job, frame=frame, seed=1)
+    return rt.publish(job, frame=frame, seed=seed)
 
 
 def rows(frame: Any, columns: dict[str, Any], promised: str) -> Iterator[dict[str, Any]]:
@@ -138,19 +151,20 @@ def row(
     return {**named, "attack": attack, **short, **beside}
 
 
-def by(letter: str, frame: Any, columns: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def by(letter: str, frame: Any, columns: dict[str, Any], seed: int) -> Iterator[dict[str, Any]]:
     """How often each adversary's guesses are right as a promise is loosened or tightened; the last line is inference's control."""
     promise, values = LINES[letter]
     for value in values:
         try:
-            made = released(frame, columns, promise(value), rt.Mondrian())
+            made = released(frame, columns, promise(value), rt.Mondrian(), seed)
         except rt.PromiseUnreachable:
             continue
         for attack in GUESSES:
-            found = rt.attack(made, frame, attack).to_dict()
-            yield {letter: value, "method": attack, "right": round(found["success"], 4)}
+            given = {"seed": seed} if attack == "inference" else {}
+            found = rt.attack(made, frame, attack, **given).to_dict()
+            yield {letter: value, "method": attack, "seed": seed, "right": round(found["success"], 4)}
             if attack == "inference":
-                yield {letter: value, "method": "control", "right": round(found["control"], 4)}
+                yield {letter: value, "method": "control", "seed": seed, "right": round(found["control"], 4)}
 
 
 if __name__ == "__main__":

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from studies.drawing import draw_lines
+from studies.drawing import average_runs, draw_lines
 from studies.results import Rows
+from studies.seeds import say_seeds
 
 TABLES = {
     "adult30k": "Adult",
@@ -18,12 +19,14 @@ ACROSS = {
 CONTROL = "control"
 
 
-def draw_charts(name: str, rows: Rows) -> dict[str, str]:
+def draw_charts(name: str, runs: Rows) -> dict[str, str]:
     kind, _, rest = name.partition("-")
     letter, _, table = rest.partition("-")
     if kind != "by":
         return {}
-    strict, loose = (rows[place][letter] for place in ((-1, 0) if letter == "l" else (0, -1)))
+    rows = average_runs(runs, letter, "right")
+    values = sorted({row[letter] for row in rows}, key=float)
+    strict, loose = (values[place] for place in ((-1, 0) if letter == "l" else (0, -1)))
     best = max(
         (row for row in rows if row[letter] == loose and row["method"] != CONTROL), key=lambda row: float(row["right"])
     )
@@ -36,7 +39,9 @@ def draw_charts(name: str, rows: Rows) -> dict[str, str]:
         "right",
         title=f"{TABLES[table]}: {best['method']} guesses {shares[0]} right at {letter} = {loose} and {shares[1]} at {letter} = {strict}; "
         f"with values dealt at random {shares[2]} are",
-        note="Releases of 4,000 people by mondrian. The control is the attack inference on the same groups with values dealt at random. One seed.",
+        note="Releases of 4,000 people by mondrian. The control is the attack inference on the same groups with values dealt at random. "
+        f"{say_seeds(runs)}",
+        ends=("least", "most"),
         x_label=ACROSS[letter],
         y_label="share of the people whose value is guessed",
         references=(CONTROL,),

@@ -59,10 +59,12 @@ def table(name: str) -> tuple[Any, dict[str, Any]]:
     return load(ROWS.get(name))
 
 
-def time_use(rows: int) -> tuple[Any, dict[str, Any]]:
+def time_use(rows: int, seed: int = 1) -> tuple[Any, dict[str, Any]]:
     """ATUS 2003-2016: age, sex, schooling, race, marital status; the family's income in 16 classes."""
     names = ("age", "sex", "edu", "race", "marital", "famincome")
-    frame = pl.read_parquet(tables.REAL / "atus_2003_2016.parquet").select(names).drop_nulls().sample(rows, seed=7)
+    frame = (
+        pl.read_parquet(tables.REAL / "atus_2003_2016.parquet").select(names).drop_nulls().sample(rows, seed=6 + seed)
+    )
     quasi = {name: rt.quasi(type="categorical") for name in names[1:5]}
     return frame, {"age": rt.quasi(numeric=True), **quasi, "famincome": rt.sensitive(type="categorical")}
 

@@ -5,22 +5,25 @@ import sys
 
 import pytest
 
-from studies.beta_likeness import run
+from studies.beta_likeness import figures, run
 from studies.beta_likeness.figures import FIGURES
 from studies.beta_likeness.plans import make
 from studies.beta_likeness.tables import cells
 
+TWO_SEEDS = (1, 2)
 QUICK = [name for name in FIGURES if name not in ("4b", "4c", "5", "claim")]  # searches, and mosaic: minutes in all
 
 
 @pytest.mark.parametrize("name", QUICK)
 def test_a_figure_becomes_a_table_and_a_chart(name: str, tmp_path, monkeypatch):
+    monkeypatch.setattr(figures, "SEEDS", TWO_SEEDS)
     monkeypatch.setattr(sys, "argv", ["run", name, "--rows", "12000", "--queries", "60", "--out", str(tmp_path)])
     run.main()
     with open(tmp_path / f"census-{name}.csv", encoding="utf-8") as handle:
         rows = list(csv.DictReader(handle))
     assert len(rows) >= 5
     assert all(value != "" for row in rows for value in row.values())
+    assert {int(row["seed"]) for row in rows} == set(TWO_SEEDS)
     assert (tmp_path / f"census-{name}.svg").read_text(encoding="utf-8").startswith("<svg")
 
 
@@ -42,17 +45,34 @@ def test_an_unknown_figure_is_refused(monkeypatch, capsys):
 
 
 def test_methods_measured_again_stand_beside_the_rows_saved_before(tmp_path, monkeypatch):
+    monkeypatch.setattr(figures, "SEEDS", TWO_SEEDS)
     argv = ["run", "5", "--rows", "3000", "--out", str(tmp_path), "--only"]
     monkeypatch.setattr(sys, "argv", [*argv, "lmondrian"])
     run.main()
     path = tmp_path / "census-5.csv"
     before = path.read_text(encoding="utf-8").splitlines()
-    path.write_text("\n".join([*before[:2], "1,mosaic,0.5,1,2", *before[2:], ""]), encoding="utf-8")
+    path.write_text("\n".join([*before[:2], "1,mosaic,1,0.5,1,2", *before[2:], ""]), encoding="utf-8")
     run.main()
     rows = [
-        row["method"] for row in csv.DictReader(path.read_text(encoding="utf-8").splitlines()) if row["beta"] == "1"
+        f"{row['method']} {row['seed']}"
+        for row in csv.DictReader(path.read_text(encoding="utf-8").splitlines())
+        if row["beta"] == "1"
     ]
-    assert rows == ["lmondrian", "mosaic", "lmondrian, fallback"]
+    strict = ["lmondrian, fallback 1", "lmondrian 2", "lmondrian, fallback 2"]
+    assert rows == ["lmondrian 1", "mosaic 1", *strict]
     monkeypatch.setattr(sys, "argv", ["run", "6", "--only", "mosaic"])
     with pytest.raises(SystemExit):
         run.main()
+
+
+def test_rows_saved_without_a_seed_are_those_of_the_first(tmp_path):
+    path = tmp_path / "census-5.csv"
+    path.write_text("beta,method,ail\n1,burel,0.5\n1,mosaic,0.2\n", encoding="utf-8")
+    rows = run.beside(path, [{"beta": 1, "method": "burel", "seed": seed, "ail": 0.4} for seed in TWO_SEEDS])
+    assert [(row["method"], row["seed"]) for row in rows] == [("burel", 1), ("mosaic", 1), ("burel", 2)]
+
+
+def test_seeds_change_what_is_drawn_and_mondrian_draws_nothing():
+    table = cells("census", 12_000, 3)
+    losses = {method: [make(method, table, 2, seed).ail for seed in TWO_SEEDS] for method in figures.GENERALIZING}
+    assert {method for method, (first, second) in losses.items() if first != second} == {"burel", "burel, nearest"}

@@ -22,6 +22,7 @@ from studies.drawing import (
     say_lowest,
 )
 from studies.results import DRAWN, fill_galleries, list_charts, read_title
+from studies.seeds import say_seeds
 from tests.support.repository import ROOT
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -163,6 +164,15 @@ def test_runs_are_averaged_with_their_least_and_their_most():
     assert average_runs(runs, "beta", "cpu") == [
         {"method": "one", "beta": 1, "cpu": pytest.approx(0.12), "least": 0.1, "most": pytest.approx(0.14)}
     ]
+
+
+def test_a_note_says_of_how_many_seeds_the_means_are_and_of_which_lines_of_fewer():
+    rows = [{"method": "one", "seed": str(seed)} for seed in range(5)]
+    assert say_seeds(rows) == "Means of five seeds, bands from the least to the greatest."
+    assert say_seeds([*rows, {"method": "two", "seed": "1"}], "ranges") == (
+        "Means of five seeds, ranges from the least to the greatest; two: one seed."
+    )
+    assert say_seeds([{"method": "one"}, {"method": "two"}]) == "One seed."
 
 
 def test_a_chart_of_seeds_draws_a_band_for_each_line():
