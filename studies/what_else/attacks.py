@@ -4,7 +4,7 @@ attacks-<table>.csv has a row for each method, promise and attack: what it reach
 apply to a release, `why` says it.  Tables are 4,000 rows drawn at random; `mosaic` is quick; one seed.  Attacks sample by themselves
 where they say so: `minimality` draws values anew 24 times, `linkability` tries 2,000 people.  `composition` joins each release with
 a Mondrian of the same promise that weighs the first number 3.  by-l-<table>.csv and by-beta-<table>.csv, and their charts, have
-guesses against l and beta by Mondrian, five seeds each, which draw the rows and what an attack draws (`--lines` makes them alone).  `studies.what_else.table` prints the README's table from the files.
+guesses against l and beta by Mondrian, five seeds each, which draw the rows and the control's values (`--lines` makes them alone).  `studies.what_else.table` prints the README's table from the files.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ import pytest
 import reticent as rt
 from reticent import catalogue
 from studies.beta_likeness import tables
+from studies.seeds import SEEDS
 from studies.what_else import attacks, labels, table
 
 RESULTS = Path(__file__).resolve().parents[2] / "studies" / "what_else" / "results"
@@ -86,6 +87,25 @@ def test_a_row_of_the_study_of_attacks_has_what_was_reached_beside_its_control_o
     refused = attacks.released(few, columns, rt.ProbabilisticLDiversity(3), rt.Anatomy())
     found = attacks.measured(refused, few, "linkability", {}, named)
     assert found["success"] == "" and "quasi-identifiers as they are" in found["why"]
+
+
+@pytest.mark.parametrize("name", attacks.TABLES)
+@pytest.mark.parametrize("letter", attacks.LINES)
+def test_guesses_against_a_promise_are_of_five_seeds(name, letter):
+    found = kept(f"by-{letter}-{name.replace(' ', '-')}")
+    guesses = {(row[letter], row["method"]) for row in found}
+    assert {(row[letter], row["method"], int(row["seed"])) for row in found} == {
+        (*guess, seed) for guess in guesses for seed in SEEDS
+    }
+
+
+def test_a_seed_deals_the_values_of_a_control():
+    few, columns = tables.census(400)
+    controls = [
+        [row["right"] for row in attacks.by("beta", few, columns, seed) if row["method"] == "control"]
+        for seed in (1, 2)
+    ]
+    assert controls[0] and controls[0] != controls[1]
 
 
 def test_the_study_tries_every_attack_there_is():
