@@ -6,9 +6,12 @@ import sys
 import pytest
 
 from studies.beta_likeness import figures, run
+from studies.beta_likeness.charts import TABLES
 from studies.beta_likeness.figures import FIGURES
 from studies.beta_likeness.plans import make
 from studies.beta_likeness.tables import cells
+from studies.results import read_rows
+from studies.seeds import SEEDS
 
 TWO_SEEDS = (1, 2)
 QUICK = [name for name in FIGURES if name not in ("4b", "4c", "5", "claim")]  # searches, and mosaic: minutes in all
@@ -76,3 +79,14 @@ def test_seeds_change_what_is_drawn_and_mondrian_draws_nothing():
     table = cells("census", 12_000, 3)
     losses = {method: [make(method, table, 2, seed).ail for seed in TWO_SEEDS] for method in figures.GENERALIZING}
     assert {method for method, (first, second) in losses.items() if first != second} == {"burel", "burel, nearest"}
+
+
+def test_every_chart_is_of_five_seeds_but_for_searches_of_12_seconds():
+    for path in sorted(run.RESULTS.glob("*.csv")):
+        if path.stem.partition("-")[0] not in TABLES:
+            continue
+        seeds: dict[str, set[int]] = {}
+        for row in read_rows(path):
+            seeds.setdefault(row.get("method", ""), set()).add(int(row["seed"]))
+        for method, drawn in seeds.items():
+            assert drawn == ({SEEDS[0]} if method == "mosaic, 12 s" else set(SEEDS)), f"{path.stem}: {method}"
