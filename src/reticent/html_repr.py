@@ -189,7 +189,8 @@ def render_audit(self: Any) -> str:
 
 
 def _render_losses(losses: Mapping[str, Any]) -> str:
-    shares = {name: float(loss) for name, loss in sorted(losses.items(), key=lambda entry: -entry[1])}
+    known = {name: float(loss) for name, loss in losses.items() if loss is not None}
+    shares = dict(sorted(known.items(), key=lambda entry: -entry[1]))
     if not any(shares.values()):
         return ""
     drawn = "How much of its column a label covers, on average: 0 % is the value itself, 100 % is anything."

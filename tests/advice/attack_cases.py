@@ -408,6 +408,51 @@ def join_releases_of_other_values(desk: Desk) -> Steps:
     yield lambda: attack("generalized", "composition", joined=[other], force_join=True)
 
 
+def publish_wages(most: int) -> rt.Release:
+    """Return a release of redrawn wages, of which a job declares those up to `most` as possible."""
+    wage = rt.sensitive(domain=[0, most])
+    job = rt.Job(
+        columns={"age": rt.quasi(), "wage": wage},
+        promises=[rt.RhoGuarantee("0.4", "0.7", "0.5")],
+        method=rt.PerturbedGeneralization(k=2),
+    )
+    return rt.publish(job, frame=few_wages())
+
+
+def few_wages() -> pl.DataFrame:
+    """People with one of three wages."""
+    return people().select("age", wage=pl.int_range(pl.len()) % 3)
+
+
+def join_wages(*mosts: int) -> Any:
+    first, *others = [publish_wages(most) for most in mosts]
+    return rt.attack(first, few_wages(), "composition", joined=others)
+
+
+@follows("attacks/composition/redrawn_releases.py", "releases of the same sensitive column, or each of them alone.")
+def join_releases_of_other_columns(desk: Desk) -> Steps:
+    ages = few_wages().select(wage=pl.col("age"), age=pl.col("wage"))
+    job = rt.Job(
+        columns={"wage": rt.quasi(), "age": rt.sensitive(domain=[0, 2])},
+        promises=[rt.RhoGuarantee("0.4", "0.7", "0.5")],
+        method=rt.PerturbedGeneralization(k=2),
+    )
+    other = rt.publish(job, frame=ages)
+    yield lambda: rt.attack(publish_wages(2), few_wages(), "composition", joined=[other])
+    yield lambda: join_wages(2, 2)
+    yield lambda: rt.attack(publish_wages(2), few_wages(), "corruption", lambda_="0.4", rho1="0.2")
+
+
+@follows(
+    "attacks/composition/redrawn_releases.py",
+    "releases whose sensitive column has the same domain, type and rounding, or each of them alone.",
+)
+def join_releases_of_other_domains(desk: Desk) -> Steps:
+    yield lambda: join_wages(2, 4)
+    yield lambda: join_wages(2, 2)
+    yield lambda: rt.attack(publish_wages(4), few_wages(), "corruption", lambda_="0.4", rho1="0.2")
+
+
 # Corruption.
 
 

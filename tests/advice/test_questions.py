@@ -39,31 +39,13 @@ FOLLOWED = [
     ("SELECT AVG(city) FROM release", "AVG of a column of numbers", "SELECT AVG(age) FROM release"),
     ("SELECT COUNT(*) FROM release GROUP BY age / 10", "GROUP BY and the names of columns.", "SELECT COUNT(*) FROM release GROUP BY age"),
     ("SELECT COUNT(*) FROM release WHERE other.age > 3", "age, without a table.", "SELECT COUNT(*) FROM release WHERE age > 3"),
+    ("SELECT COUNT(*) FROM release WHERE city ILIKE 'u%'", "LIKE, which tells", "SELECT COUNT(*) FROM release WHERE city LIKE 'U%'"),
 ]  # fmt: skip
-EXACT = [
-    (
-        "SELECT COUNT(*) FROM release WHERE city ILIKE 'u%'",
-        "LIKE, which tells",
-        "SELECT COUNT(*) FROM release WHERE city LIKE 'U%'",
-    )
-]
-LABELLED = [
-    (
-        "SELECT COUNT(*) FROM release WHERE city LIKE 'U%'",
-        "city IN (...)",
-        "SELECT COUNT(*) FROM release WHERE city IN ('Ulm')",
-    ),
-]
 KINDS = list(catalogue.KINDS)
 
 
-def list_questions(kind: str) -> list[tuple[str, str, str]]:
-    has_labels = kind in ("generalized", "sampled")
-    return [*FOLLOWED, *(LABELLED if has_labels else EXACT)]
-
-
 @pytest.mark.parametrize(
-    ("kind", "refused", "words", "followed"), [(kind, *case) for kind in KINDS for case in list_questions(kind)]
+    ("kind", "refused", "words", "followed"), [(kind, *case) for kind in KINDS for case in FOLLOWED]
 )
 def test_a_question_that_follows_the_advice_is_answered(kind, refused, words, followed):
     release = publish_kind(kind)

@@ -8,6 +8,8 @@ BUG = "a bug of ours, which is reported to us"
 CLUSTER = "a cluster of several machines, and its settings"
 UNKNOWN_FAULT = "an error of a database that nobody has met yet"
 
+FORGED_MANIFEST = "a text column with a top or a bottom, which no job can declare: a manifest that somebody changed"
+
 LARGE_TABLE = "a table, a folder or a question of a size that no quick test has"
 BUILT_AT_IMPORT = "a check that is built when its module is imported: validation.py gives its advice, not a line of it"
 TIME_LIMIT = "a time limit, which ends a computation wherever it is: one in some twenty runs ends in another refusal"
@@ -27,6 +29,7 @@ UNFOLLOWED: dict[str, dict[str, str]] = {
         "the logs of the executors, and partitions that all have the columns and types of the first.": CLUSTER,
     },
     "cli/attack.py": {"a greater --budget, or none.": TIME_LIMIT},
+    "query/sql.py": {"… IN (...), with the values that are meant.": FORGED_MANIFEST},
     "publish.py": {"reporting it, with the job file.": BUG},
     "utility/workload.py": {"np.random.default_rng(1).": BUILT_AT_IMPORT},
     "attacks/group_membership.py": {

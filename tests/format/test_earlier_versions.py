@@ -110,14 +110,16 @@ def test_a_frozen_ledger_is_a_desk(version, tmp_path):
     ledger.chmod(0o700)
     known = rt.releases(ledger=ledger)
     assert {"mondrian-parquet", "anatomy-csv"} <= {release.release for release in known}
-    assert not any(release.withdrawal for release in known)
+    withdrawn_before = [release.release for release in known if release.withdrawal]
+    assert "mondrian-csv" not in withdrawn_before
     people = rt.find_people(["nobody"], ledger=ledger)
-    assert people.releases == ((),) and {release.digest for release in known} == {
-        release.digest for release in people.unknown
-    }
+    has_hashes_of_people = version.name != "0.1.0"
+    unknown = set() if has_hashes_of_people else {release.digest for release in known}
+    assert people.releases == ((),) and {release.digest for release in people.unknown} == unknown
     (withdrawn,) = rt.withdraw("mondrian-csv", reason="a test", ledger=ledger)
     assert withdrawn.withdrawal is not None
-    assert [release.release for release in rt.releases(ledger=ledger) if release.withdrawal] == ["mondrian-csv"]
+    withdrawn_now = {release.release for release in rt.releases(ledger=ledger) if release.withdrawal}
+    assert withdrawn_now == {"mondrian-csv", *withdrawn_before}
 
 
 @pytest.mark.parametrize("version", VERSIONS, ids=lambda path: path.name)

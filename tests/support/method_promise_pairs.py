@@ -49,11 +49,13 @@ class Pair:
 
 
 def keeps(method: str, promise: str) -> bool:
-    """Whether a method takes a promise: by its shape, and if it has more to ask, by its own word."""
+    """Whether a method takes a promise, alone or beside another: by its shape, and if it has more to ask, by its own word."""
     asked = made_promise(promise)
     made = registry.make_method({"name": method, **QUICK.get(method, {})})
     if not isinstance(asked, made.keeps):
         return False
+    if (method, promise) in NOT_ALONE:
+        return True
     try:
         if hasattr(made, "refuse"):
             made.refuse(Promises.from_iterable([asked]))
