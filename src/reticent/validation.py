@@ -596,7 +596,8 @@ def _accept_value(field: Field, value: Any, name: str, owner: str) -> str:
 
 def _accept_file(field: Field, value: Any, name: str, owner: str) -> Any:
     """Accept a path or a table; the function that reads it decides which of them a program may pass."""
-    if value is None or isinstance(value, bool | int | float):
+    is_empty = isinstance(value, str) and not value.strip()  # it would be read as the working folder
+    if is_empty or value is None or isinstance(value, bool | int | float):
         raise _make_refusal(field, value, name, owner)
     return value
 
