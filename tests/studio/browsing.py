@@ -122,9 +122,11 @@ class Visit:
         PICTURES.mkdir(parents=True, exist_ok=True)
         size = next(size for size, width in WIDTHS.items() if width == self.width)
         path = PICTURES / f"{name}-{size}-{self.scheme}.png"
-        # "networkidle" never comes where a frame with a report was replaced while it loaded.
-        for frame in self.page.frames:
-            frame.wait_for_load_state("load")
+        # A lazy frame in a closed fold never loads, and "networkidle" never comes where one was replaced while it loaded.
+        for shown in self.page.query_selector_all("iframe:not([loading=lazy])"):
+            frame = shown.content_frame()
+            assert frame is not None
+            frame.wait_for_selector("body", state="attached")
         self.page.screenshot(path=path, full_page=True, caret="initial")
 
     def list_faults(self) -> list[str]:
