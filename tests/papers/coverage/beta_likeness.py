@@ -340,7 +340,7 @@ SECTION_6 = Section(
             "BUREL's answers to COUNT queries err least",
             BUILT,
             SOMETIMES,
-            "On teachers at beta = 1 (3.3 against 4.5); LMondrian errs less in every setting on the census, and on teachers from beta 2 "
+            "On teachers at beta = 1 (3.1 against 4.4); LMondrian errs less in every setting on the census, and on teachers from beta 2 "
             "on.",
             code=("utility/workload.py:Workload",),
             checks=(
