@@ -164,7 +164,7 @@ def draw_section_7(table: str, rows: Rows) -> str:
         for row in average_runs(named, "beta", "naive Bayes")
     ]
     most = float(rows[0]["most frequent"])
-    farthest = max(abs(row["naive Bayes"] - most) for row in guesses)
+    farthest = max(abs(float(row["naive Bayes"]) - most) for row in rows)
     baseline = [
         {"beta": row["beta"], "method": always, "naive Bayes": most, "least": most, "most": most} for row in guesses
     ]

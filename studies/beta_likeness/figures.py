@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from functools import lru_cache
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,6 +23,14 @@ from studies.seeds import SEEDS
 BETAS = (1, 2, 3, 4, 5)
 GENERALIZING = ("burel", "burel, nearest", "lmondrian", "lmondrian, fallback", "dmondrian")
 Row = dict[str, object]
+
+
+class Questions(NamedTuple):
+    """Random questions, the rows that each selects by value, and the true answers."""
+
+    asked: rt.Workload
+    selected: np.ndarray
+    true: np.ndarray
 
 
 def figure_4a(name: str, rows: int | None, queries: int) -> Iterator[Row]:
@@ -156,6 +165,14 @@ def workload(table: Any, predicates: int, selectivity: float, queries: int, seed
     return rt.Workload.draw(table, predicates=predicates, selectivity=selectivity, queries=queries, rng=rng)
 
 
+@lru_cache(maxsize=2 * len(SEEDS))
+def ask(table: Any, predicates: int, selectivity: float, queries: int, seed: int) -> Questions:
+    """The questions of a seed, with the rows that they select."""
+    asked = workload(table, predicates, selectivity, queries, seed)
+    selected = asked.histograms(table)
+    return Questions(asked, selected, asked.exact(table, selected))
+
+
 def settings(name: str, rows: int | None, part: str) -> Iterator[tuple[dict, Any, int, float, float]]:
     """(what varies, cells, predicates, selectivity, beta) of figures 8 and 9."""
     most = most_quasi(name)
@@ -176,8 +193,7 @@ def figure_8(part: str) -> Callable[..., Iterator[Row]]:
 
     def figure(name: str, rows: int | None, queries: int) -> Iterator[Row]:
         for (key, table, predicates, selectivity, beta), seed in product(settings(name, rows, part), SEEDS):
-            asked = workload(table, predicates, selectivity, queries, seed)
-            true = asked.exact(table)
+            asked, _, true = ask(table, predicates, selectivity, queries, seed)
             for method in GENERALIZING:
                 estimate = asked.generalized(make(method, table, beta, seed).plan.boxes)
                 yield {**key, "method": method, "seed": seed, "median error": asked.median_error(estimate, true)}
@@ -191,13 +207,11 @@ def figure_9(part: str) -> Callable[..., Iterator[Row]]:
 
     def figure(name: str, rows: int | None, queries: int) -> Iterator[Row]:
         for (key, table, predicates, selectivity, beta), seed in product(settings(name, rows, part), SEEDS):
-            asked = workload(table, predicates, selectivity, queries, seed)
-            selected = asked.histograms(table)
-            true = asked.exact(table, selected)
+            asked, selected, true = ask(table, predicates, selectivity, queries, seed)
             estimates = {"baseline": asked.baseline(table, selected)}
             for matrix in ("rank-one", "theorem3"):
                 with suppress(rt.PromiseUnreachable):
-                    estimates[matrix] = perturbed(table, beta, matrix, asked, seed)
+                    estimates[matrix] = asked.perturbed(*redraw(table, beta, matrix, seed))
             for method, estimate in estimates.items():
                 yield {**key, "method": method, "seed": seed, "median error": asked.median_error(estimate, true)}
 
@@ -205,9 +219,11 @@ def figure_9(part: str) -> Callable[..., Iterator[Row]]:
     return figure
 
 
-def perturbed(table: Any, beta: float, matrix: str, asked: rt.Workload, seed: int) -> np.ndarray:
+@lru_cache(maxsize=2 * len(SEEDS))
+def redraw(table: Any, beta: float, matrix: str, seed: int) -> Any:
+    """The rows with their values redrawn, and the matrix, as a plan has them."""
     job = job_for(table, [rt.BetaLikeness(beta)], rt.BetaPerturbation(matrix=matrix))
-    return asked.perturbed(*rt.plan(job, cells=table, seed=4 + seed).redrawn)
+    return rt.plan(job, cells=table, seed=4 + seed).redrawn
 
 
 def section_7(name: str, rows: int | None, queries: int) -> Iterator[Row]:

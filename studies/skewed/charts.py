@@ -119,12 +119,11 @@ def _draw_rates(x: str, at: str, x_label: str, note: str, *, doubling: bool = Fa
     return draw
 
 
-def _draw_posteriors(x: str, x_label: str, note: str) -> Callable[[Rows], str]:
+def _draw_posteriors(x: str, x_label: str, note: str, *, sampled: bool = False) -> Callable[[Rows], str]:
     def draw(runs: Rows) -> str:
-        is_drawn = "seed" in runs[0]
         bounds = {row[x]: row["bound"] for row in runs}
         averaged = [{**row, "bound": bounds[row[x]]} for row in average_runs(runs, x, "posterior")]
-        rows = averaged if is_drawn else runs
+        rows = averaged if sampled else runs
         above, of = _count_above(rows, "R-suppression", x, "posterior")
         ours, _ = _count_above(rows, "calibrated (ours)", x, "posterior")
         return draw_lines(
@@ -133,10 +132,10 @@ def _draw_posteriors(x: str, x_label: str, note: str) -> Callable[[Rows], str]:
             "posterior",
             title=f"R-suppression lets an adversary be surer than 1 / l at {above} of {of} values of l, calibrated suppression at {ours or 'none'}",
             note=f"{note} The adversary knows the algorithm; all tables are equally likely beforehand."
-            f"{f' {say_seeds(runs)}' if is_drawn else ''}",
+            f"{f' {say_seeds(runs)}' if sampled else ''}",
             x_label=x_label,
             y_label=SURE,
-            ends=ENDS if is_drawn else None,
+            ends=ENDS if sampled else None,
             references=(BOUND,),
         )
 
@@ -307,7 +306,7 @@ DRAWINGS: dict[str, Callable[[Rows], str]] = {
     "posterior-small": _draw_posteriors("l", L, "24 records in 6 values, exact."),
     "posterior-zipf": _draw_posteriors("l", L, "Zipf's counts, 3,598 records in 20 values, alpha = 1, exact."),
     "posterior-adult": _draw_posteriors(
-        "l", L, "Means over the violating ones of 100 samples of 0.5\u00a0% of Adult for each seed."
+        "l", L, "Means over the violating ones of 100 samples of 0.5\u00a0% of Adult for each seed.", sampled=True
     ),
     "posterior-priors": draw_priors,
     "priors-growing": draw_priors_growing,

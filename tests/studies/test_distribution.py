@@ -10,7 +10,10 @@ from studies.distribution.data import SHARED, adult, correlated, uncorrelated
 from studies.distribution.errors import errors, naive, publish
 from studies.distribution.figures import FIGURES
 from studies.distribution.run import RESULTS, save
+from studies.results import read_rows
 from studies.seeds import SEEDS
+
+OF_ONE_SEED = {"totals-count", "totals-count-exact", "totals-avg", "totals-avg-exact"}  # it may only shrink
 
 needs_adult = pytest.mark.skipif(not (SHARED / "adult.csv").exists(), reason="../shared/data/adult.csv is not there")
 
@@ -35,11 +38,16 @@ def test_a_figure_is_saved_as_table_and_chart(tmp_path):
     assert (tmp_path / "10.svg").read_text().startswith("<svg")
 
 
-def test_every_figure_has_its_results_by_five_seeds():
+def test_every_figure_has_its_results_by_five_seeds_but_for_those_listed():
+    listed = set()
     for name in FIGURES:
-        with (RESULTS / f"{name}.csv").open(newline="", encoding="utf-8") as file:
-            rows = list(csv.DictReader(file))
-        assert {int(row["seed"]) for row in rows} == set(SEEDS), name
+        rows = read_rows(RESULTS / f"{name}.csv")
+        if "seed" in rows[0]:
+            assert {int(row["seed"]) for row in rows} == set(SEEDS), name
+        else:
+            listed.add(name)
+    assert listed == OF_ONE_SEED
+    for name in FIGURES:
         assert (RESULTS / f"{name}.svg").exists()
 
 

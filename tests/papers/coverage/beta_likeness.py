@@ -295,7 +295,7 @@ SECTION_6 = Section(
             "almost half the loss of LMondrian, in half the time",
             BUILT,
             SOMETIMES,
-            "Loss: on teachers at beta = 1, with an LMondrian that does not fall back (.52; nearest neighbours .43); from beta "
+            "Loss: on teachers at beta = 1, with an LMondrian that does not fall back (.55; nearest neighbours .44; five seeds); from beta "
             "4 on BUREL loses more than one that falls back, on every table tried. Time (5b), five seeds: not seen, Mondrian on cells is faster. "
             "With `refine` BUREL loses less than the best Mondrian on most settings of four tables.",
             code=("methods/mondrian/method.py:Mondrian",),
@@ -340,7 +340,7 @@ SECTION_6 = Section(
             "BUREL's answers to COUNT queries err least",
             BUILT,
             SOMETIMES,
-            "On teachers at beta = 1 (3.3 against 4.5); LMondrian errs less in every setting on the census, and on teachers from beta 2 "
+            "On teachers at beta = 1 (3.1 against 4.4); LMondrian errs less in every setting on the census, and on teachers from beta 2 "
             "on.",
             code=("utility/workload.py:Workload",),
             checks=(
@@ -391,7 +391,8 @@ SECTION_7 = Section(
             "a lower beta curbs it; l is 6 or more",
             BUILT,
             SOMETIMES,
-            "l is 7.1 on the census, 5.7 on teachers, 3.0 on deaths (one cause has 17.5 %): as far as the data allow.",
+            "l is 6.5 on the census, 5.7 on teachers, 3.0 on deaths (one cause has 17.5 %), the least of five seeds: as far as the "
+            "data allow.",
             code=("attacks/definetti.py:attack_by_definetti",),
             checks=(
                 "attacks/test_attacks.py:test_definetti_learns_who_is_who_in_pairs",
@@ -428,7 +429,7 @@ SECTION_7 = Section(
             "success stays at the most frequent value's share",
             BUILT,
             CORRECTED,
-            "It does (.048 to .050 against .049 on the census). But equation 17 counts classes that *cover* a value, and 19 "
+            "It does (.048 to .050 against .049 on the census, five seeds). But equation 17 counts classes that *cover* a value, and 19 "
             "does not follow from it ([erratum](errata.md#equation-19-does-not-follow)); we normalise.",
             code=("attacks/naive_bayes.py:attack_by_naive_bayes", "attacks/naive_bayes.py:estimate_conditionals"),
             checks=(
