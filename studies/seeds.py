@@ -5,7 +5,6 @@ from __future__ import annotations
 from studies.results import Rows
 
 SEEDS = (1, 2, 3, 4, 5)
-NOTHING_DRAWN = "Nothing is drawn: another seed gives the same."
 NUMBERS = {1: "one seed", 2: "two seeds", 3: "three seeds", 4: "four seeds", 5: "five seeds"}
 
 

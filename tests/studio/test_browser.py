@@ -221,12 +221,21 @@ def test_a_page_that_is_reloaded_and_a_second_tab_follow_the_release_to_its_verd
 
 
 @whole
-def test_a_cancelled_release_leaves_nothing(visit):
+def test_a_cancelled_release_leaves_nothing(visit, monkeypatch):
+    runs = visit.studio.desk.runs
+    start = runs.start
+
+    def start_and_stop(*words, **options):
+        """Stop the child at once, so that it is not done before the click."""
+        run = start(*words, **options)
+        run.process.send_signal(signal.SIGSTOP)
+        return run
+
     visit.look("publish")
+    monkeypatch.setattr(runs, "start", start_and_stop)
     visit.click("#publish")
     visit.page.wait_for_selector(".run")
-    child = visit.studio.desk.runs.list_running()[0].process
-    child.send_signal(signal.SIGSTOP)  # so that it is not done before the click
+    child = runs.list_running()[0].process
     with visit.page.expect_response(re.compile(r"/cancel$")):
         visit.click(".run button:has-text('Cancel')")
     child.send_signal(signal.SIGCONT)
