@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from studies.results import Rows
 
-SEEDS = (1, 2, 3, 4, 5)
+Seeds = tuple[int, ...]
+SEEDS: Seeds = (1, 2, 3, 4, 5)
 NUMBERS = {1: "one seed", 2: "two seeds", 3: "three seeds", 4: "four seeds", 5: "five seeds"}
 
 

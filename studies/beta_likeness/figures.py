@@ -18,7 +18,7 @@ import reticent as rt
 from studies.beta_likeness.plans import make, search
 from studies.beta_likeness.tables import cells, most_quasi
 from studies.jobs import job_for
-from studies.seeds import SEEDS
+from studies.seeds import SEEDS, Seeds
 
 BETAS = (1, 2, 3, 4, 5)
 GENERALIZING = ("burel", "burel, nearest", "lmondrian", "lmondrian, fallback", "dmondrian")
@@ -33,10 +33,10 @@ class Questions(NamedTuple):
     true: np.ndarray
 
 
-def figure_4a(name: str, rows: int | None, queries: int) -> Iterator[Row]:
+def figure_4a(name: str, rows: int | None, queries: int, seeds: Seeds = SEEDS) -> Iterator[Row]:
     """The same t: the beta that each method's classes reach."""
     table = cells(name, rows, 3)
-    for beta, seed in product(BETAS, SEEDS):
+    for beta, seed in product(BETAS, seeds):
         ours = make("burel", table, beta, seed)
         t = float(np.ceil(ours.closeness.max() * 1e6) / 1e6)
         if t == 0:  # one class: the table itself
@@ -49,10 +49,10 @@ def figure_4a(name: str, rows: int | None, queries: int) -> Iterator[Row]:
             yield {"beta": beta, "t": t, "method": method, "seed": seed, "beta reached": made.beta}
 
 
-def figure_4b(name: str, rows: int | None, queries: int) -> Iterator[Row]:
+def figure_4b(name: str, rows: int | None, queries: int, seeds: Seeds = SEEDS) -> Iterator[Row]:
     """The same t, asked for first: BUREL's beta is searched."""
     table = cells(name, rows, 3)
-    for seed, t in product(SEEDS, (0.05, 0.1, 0.15, 0.2, 0.25)):
+    for seed, t in product(seeds, (0.05, 0.1, 0.15, 0.2, 0.25)):
         for method in ("sabre", "tmondrian"):
             yield {"t": t, "method": method, "seed": seed, "beta reached": make(method, table, t, seed).beta}
         found = search("burel", table, lambda made, t=t: made.closeness.max() <= t, 0.05, 8, seed)
@@ -60,11 +60,11 @@ def figure_4b(name: str, rows: int | None, queries: int) -> Iterator[Row]:
             yield {"t": t, "method": "burel", "seed": seed, "beta reached": found[1].beta}
 
 
-def figure_4c(name: str, rows: int | None, queries: int) -> Iterator[Row]:
+def figure_4c(name: str, rows: int | None, queries: int, seeds: Seeds = SEEDS) -> Iterator[Row]:
     """The same loss: parameters are searched for the least privacy within it."""
     table = cells(name, rows, 3)
     for seed, (method, low, high) in product(
-        SEEDS, (("burel", 8, 0.1), ("sabre", 0.6, 0.02), ("tmondrian", 0.6, 0.005))
+        seeds, (("burel", 8, 0.1), ("sabre", 0.6, 0.02), ("tmondrian", 0.6, 0.005))
     ):
         for loss in (0.2, 0.25, 0.3, 0.35, 0.4, 0.5):
             found = search(method, table, lambda made, loss=loss: made.ail <= loss, low, high, seed)
@@ -83,10 +83,10 @@ def compared(table: Any, beta: float, key: dict, methods: tuple[str, ...], seed:
         yield {**key, "method": method, "seed": seed, **measured}
 
 
-def figure_5(name: str, rows: int | None, queries: int, only: str = "") -> Iterator[Row]:
+def figure_5(name: str, rows: int | None, queries: int, only: str = "", seeds: Seeds = SEEDS) -> Iterator[Row]:
     """Loss and CPU time by beta, for every reading of the paper and for what came after it."""
     methods = (*GENERALIZING, "burel, steps", "burel, share .9", "mondrian, loss cuts", "mosaic, quick")
-    for beta, seed in product(BETAS, SEEDS):
+    for beta, seed in product(BETAS, seeds):
         yield from compared(cells(name, rows, 3), beta, {"beta": beta}, _chosen(methods, only), seed)
 
 
@@ -94,56 +94,56 @@ def _chosen(methods: tuple[str, ...], only: str) -> tuple[str, ...]:
     return tuple(method for method in methods if method.startswith(only))
 
 
-def claim(name: str, rows: int | None, queries: int, only: str = "") -> Iterator[Row]:
+def claim(name: str, rows: int | None, queries: int, only: str = "", seeds: Seeds = SEEDS) -> Iterator[Row]:
     """Loss by beta with every quasi-identifier of the table: "almost half the loss of LMondrian in half the time"?
 
     Searches of 12 seconds are made with the first seed alone.
     """
     planned = ("burel", "burel, nearest", "lmondrian", "lmondrian, fallback", "mondrian, loss cuts", "mosaic, quick")
-    for beta, seed in product(BETAS, SEEDS):
-        methods = (*planned, "mosaic, 12 s") if seed == SEEDS[0] else planned
+    for beta, seed in product(BETAS, seeds):
+        methods = (*planned, "mosaic, 12 s") if seed == seeds[0] else planned
         yield from compared(cells(name, rows, most_quasi(name)), beta, {"beta": beta}, _chosen(methods, only), seed)
 
 
-def figure_6(name: str, rows: int | None, queries: int) -> Iterator[Row]:
+def figure_6(name: str, rows: int | None, queries: int, seeds: Seeds = SEEDS) -> Iterator[Row]:
     """By the number of quasi-identifiers."""
-    for quasi, seed in product(range(1, most_quasi(name) + 1), SEEDS):
+    for quasi, seed in product(range(1, most_quasi(name) + 1), seeds):
         yield from compared(cells(name, rows, quasi), 4, {"quasi-identifiers": quasi}, GENERALIZING, seed)
 
 
-def figure_6_at_1(name: str, rows: int | None, queries: int) -> Iterator[Row]:
+def figure_6_at_1(name: str, rows: int | None, queries: int, seeds: Seeds = SEEDS) -> Iterator[Row]:
     """The same at beta = 1, where the claim is nearest to what is measured."""
-    for quasi, seed in product(range(1, most_quasi(name) + 1), SEEDS):
+    for quasi, seed in product(range(1, most_quasi(name) + 1), seeds):
         yield from compared(cells(name, rows, quasi), 1, {"quasi-identifiers": quasi}, GENERALIZING, seed)
 
 
-def figure_7(name: str, rows: int | None, queries: int) -> Iterator[Row]:
+def figure_7(name: str, rows: int | None, queries: int, seeds: Seeds = SEEDS) -> Iterator[Row]:
     """By the number of rows, which a seed draws too."""
     most = rows or cells(name, None, 3).rows
-    for part, seed in product(range(1, 6), SEEDS):
+    for part, seed in product(range(1, 6), seeds):
         count = most * part // 5
         yield from compared(cells(name, count, 3, seed), 4, {"rows": count}, GENERALIZING, seed)
 
 
-def figure_5b(name: str, rows: int | None, queries: int) -> Iterator[Row]:
+def figure_5b(name: str, rows: int | None, queries: int, seeds: Seeds = SEEDS) -> Iterator[Row]:
     """CPU seconds of planning by beta: mean of five seeds, band from the least to the greatest."""
-    yield from timed(((beta, cells(name, rows, 3), beta) for beta in BETAS), "beta")
+    yield from timed(((beta, cells(name, rows, 3), beta) for beta in BETAS), "beta", seeds)
 
 
-def figure_6b(name: str, rows: int | None, queries: int) -> Iterator[Row]:
+def figure_6b(name: str, rows: int | None, queries: int, seeds: Seeds = SEEDS) -> Iterator[Row]:
     """CPU seconds of planning by the number of quasi-identifiers, beta = 4: mean of five seeds, band from least to greatest."""
     counts = range(1, most_quasi(name) + 1)
-    yield from timed(((quasi, cells(name, rows, quasi), 4) for quasi in counts), "quasi-identifiers")
+    yield from timed(((quasi, cells(name, rows, quasi), 4) for quasi in counts), "quasi-identifiers", seeds)
 
 
-def figure_7b(name: str, rows: int | None, queries: int) -> Iterator[Row]:
+def figure_7b(name: str, rows: int | None, queries: int, seeds: Seeds = SEEDS) -> Iterator[Row]:
     """CPU seconds of planning by the number of rows, beta = 4: mean of five seeds, band from the least to the greatest."""
     most = rows or cells(name, None, 3).rows
     counts = [most * part // 5 for part in range(1, 6)]
-    yield from timed(((count, cells(name, count, 3), 4) for count in counts), "rows")
+    yield from timed(((count, cells(name, count, 3), 4) for count in counts), "rows", seeds)
 
 
-def timed(settings: Iterable[tuple[float, Any, float]], x: str) -> Iterator[Row]:
+def timed(settings: Iterable[tuple[float, Any, float]], x: str, seeds: Seeds) -> Iterator[Row]:
     """CPU seconds of every method and seed; seeds take turns, so that other work on the machine meets all methods alike."""
     warm = False
     for value, table, beta in settings:
@@ -151,7 +151,7 @@ def timed(settings: Iterable[tuple[float, Any, float]], x: str) -> Iterator[Row]
             with suppress(rt.PromiseUnreachable):
                 make(method, table, beta, seed=0)
         warm = True
-        for seed in SEEDS:
+        for seed in seeds:
             for method in GENERALIZING:
                 try:
                     cpu = make(method, table, beta, seed).cpu
@@ -191,8 +191,8 @@ def settings(name: str, rows: int | None, part: str) -> Iterator[tuple[dict, Any
 def figure_8(part: str) -> Callable[..., Iterator[Row]]:
     """Median relative error of COUNT queries on generalized tables."""
 
-    def figure(name: str, rows: int | None, queries: int) -> Iterator[Row]:
-        for (key, table, predicates, selectivity, beta), seed in product(settings(name, rows, part), SEEDS):
+    def figure(name: str, rows: int | None, queries: int, seeds: Seeds = SEEDS) -> Iterator[Row]:
+        for (key, table, predicates, selectivity, beta), seed in product(settings(name, rows, part), seeds):
             asked, _, true = ask(table, predicates, selectivity, queries, seed)
             for method in GENERALIZING:
                 estimate = asked.generalized(make(method, table, beta, seed).plan.boxes)
@@ -205,8 +205,8 @@ def figure_8(part: str) -> Callable[..., Iterator[Row]]:
 def figure_9(part: str) -> Callable[..., Iterator[Row]]:
     """Median relative error with perturbation, and of the Anatomy-style baseline."""
 
-    def figure(name: str, rows: int | None, queries: int) -> Iterator[Row]:
-        for (key, table, predicates, selectivity, beta), seed in product(settings(name, rows, part), SEEDS):
+    def figure(name: str, rows: int | None, queries: int, seeds: Seeds = SEEDS) -> Iterator[Row]:
+        for (key, table, predicates, selectivity, beta), seed in product(settings(name, rows, part), seeds):
             asked, selected, true = ask(table, predicates, selectivity, queries, seed)
             estimates = {"baseline": asked.baseline(table, selected)}
             for matrix in ("rank-one", "theorem3"):
@@ -226,10 +226,10 @@ def redraw(table: Any, beta: float, matrix: str, seed: int) -> Any:
     return rt.plan(job, cells=table, seed=4 + seed).redrawn
 
 
-def section_7(name: str, rows: int | None, queries: int) -> Iterator[Row]:
+def section_7(name: str, rows: int | None, queries: int, seeds: Seeds = SEEDS) -> Iterator[Row]:
     """t and l that BUREL's classes reach, and how often naive Bayes guesses right."""
     table = cells(name, rows, 3)
-    for beta, seed in product(BETAS, SEEDS):
+    for beta, seed in product(BETAS, seeds):
         made = make("burel", table, beta, seed)
         weights = made.sizes / made.sizes.sum()
         outcome = rt.attack(made.plan, name="naive-bayes")

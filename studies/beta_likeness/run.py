@@ -25,6 +25,7 @@ def main() -> None:
     parser.add_argument("--table", default="census", choices=available())
     parser.add_argument("--rows", type=int, default=None, help="how many rows; all of them, or 500,000 of the census")
     parser.add_argument("--queries", type=int, default=10_000)
+    parser.add_argument("--seeds", type=int, default=len(SEEDS), choices=range(1, len(SEEDS) + 1), metavar="N")
     parser.add_argument("--only", default="", metavar="METHOD", help=f"of the figures {' and '.join(BY_METHOD)}")
     parser.add_argument("--out", type=Path, default=RESULTS)
     options = parser.parse_args()
@@ -35,7 +36,8 @@ def main() -> None:
         parser.error(f"--only is for the figures {' and '.join(BY_METHOD)}")
     for name in options.figures or FIGURES:
         only = {"only": options.only} if options.only else {}
-        rows = list(FIGURES[name](options.table, options.rows, options.queries, **only))
+        seeds = SEEDS[: options.seeds]
+        rows = list(FIGURES[name](options.table, options.rows, options.queries, seeds=seeds, **only))
         file = f"{options.table}-{name}"
         rows = beside(options.out / f"{file}.csv", rows) if options.only else rows
         save(options.out, file, rows)

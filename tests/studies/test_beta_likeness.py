@@ -42,8 +42,8 @@ QUICK = [name for name in FIGURES if name not in ("4b", "4c", "5", "claim")]  # 
 
 @pytest.mark.parametrize("name", QUICK)
 def test_a_figure_becomes_a_table_and_a_chart(name: str, tmp_path, monkeypatch):
-    monkeypatch.setattr(figures, "SEEDS", TWO_SEEDS)
-    monkeypatch.setattr(sys, "argv", ["run", name, "--rows", "12000", "--queries", "60", "--out", str(tmp_path)])
+    small = ("--rows", "12000", "--queries", "60", "--seeds", "2")
+    monkeypatch.setattr(sys, "argv", ["run", name, *small, "--out", str(tmp_path)])
     run.main()
     with open(tmp_path / f"census-{name}.csv", encoding="utf-8") as handle:
         rows = list(csv.DictReader(handle))
@@ -71,8 +71,7 @@ def test_an_unknown_figure_is_refused(monkeypatch, capsys):
 
 
 def test_methods_measured_again_stand_beside_the_rows_saved_before(tmp_path, monkeypatch):
-    monkeypatch.setattr(figures, "SEEDS", TWO_SEEDS)
-    argv = ["run", "5", "--rows", "3000", "--out", str(tmp_path), "--only"]
+    argv = ["run", "5", "--rows", "3000", "--seeds", "2", "--out", str(tmp_path), "--only"]
     monkeypatch.setattr(sys, "argv", [*argv, "lmondrian"])
     run.main()
     path = tmp_path / "census-5.csv"
