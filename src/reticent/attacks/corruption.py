@@ -382,9 +382,9 @@ def find_unmasked_people(release: Any, people: pl.DataFrame, naming: Sequence[st
     )
     true_counts = _to_value_counts(people.group_by(pl.col(column).alias("value")).len("count"))
     unmasked_counts = {}
-    for value, own, rows in _list_rows_of_holders(people, column, naming):
+    for value, rows_of_holder, rows in _list_rows_of_holders(people, column, naming):
         published = np.array([published_counts.get(value, 0)])
-        if are_unmasked(published, np.array([true_counts[value]]), own).any():
+        if are_unmasked(published, np.array([true_counts[value]]), rows_of_holder).any():
             unmasked_counts[value] = unmasked_counts.get(value, 0) + rows
     facts = {} if is_perturbed else _apply_lemma1(release, people, len(true_counts))
     return _make_unmasked_people(true_counts, unmasked_counts, facts)
@@ -409,16 +409,16 @@ def _list_rows_of_holders(
     columns = [name for name in naming if name in people.columns]
     if columns:
         persons = pl.struct(pl.col(columns)).alias("\x00person")
-        held = people.select(value, persons).group_by("\x00value", "\x00person").len("\x00rows")
+        holdings = people.select(value, persons).group_by("\x00value", "\x00person").len("\x00rows")
     else:
-        held = people.select(value, pl.lit(1).alias("\x00rows"))
-    kinds = held.group_by("\x00value", "\x00rows").len("\x00holders")
-    return [(text, own, own * holders) for text, own, holders in kinds.iter_rows()]
+        holdings = people.select(value, pl.lit(1).alias("\x00rows"))
+    holder_counts = holdings.group_by("\x00value", "\x00rows").len("\x00holders")
+    return [(text, rows, rows * holders) for text, rows, holders in holder_counts.iter_rows()]
 
 
-def are_unmasked(published: np.ndarray, true_counts: np.ndarray, own: int = 1) -> np.ndarray:
-    """Tell where the holder of a value is unmasked: all but `own` rows of it are known, and more than these are published."""
-    return (true_counts > 0) & (published > true_counts - own)
+def are_unmasked(published: np.ndarray, true_counts: np.ndarray, rows_of_holder: int = 1) -> np.ndarray:
+    """Tell where the holder of a value is unmasked: all but `rows_of_holder` rows of it are known, and more than these are published."""
+    return (true_counts > 0) & (published > true_counts - rows_of_holder)
 
 
 def compute_certain_predicate_prior(distinct: int, domain: int, l: int) -> Fraction:  # noqa: E741  the field's own letter

@@ -29,8 +29,8 @@ import numpy as np
 from reticent.attacks.drawn_tuples import DrawnTuples, compute_log_chance, find_worst_belief
 
 ValueCounts = Mapping[int, int]
-HIDDEN_PLACE = -1
-"""The place of a value that no tuple shows."""
+UNSHOWN_VALUE = -1
+"""Stands for any value that no tuple shows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +97,7 @@ class GroupTuples:
         def chance(holders: ValueCounts) -> Fraction:
             return DrawnTuples(self.p, self.domain, size + 1, shown, holders).compute_chance(shown)
 
-        nothing = chance(self._count_others(group, own, [HIDDEN_PLACE] * len(own)))
+        nothing = chance(self._count_others(group, own, [UNSHOWN_VALUE] * len(own)))
         return self._list_ratios(group, own, lambda holders: chance(holders) / nothing, exactly=True)
 
     def bound_lifts(self, rows: PersonRows) -> tuple[np.ndarray, np.ndarray]:
@@ -139,7 +139,7 @@ class GroupTuples:
         self, group: int, own: tuple[int, ...], chance: Callable[[ValueCounts], Any], exactly: bool = False
     ) -> tuple[list[Any], ...]:
         rows = len(own)
-        nothing = 0.0 if exactly else chance(self._count_others(group, own, [HIDDEN_PLACE] * rows))
+        nothing = 0.0 if exactly else chance(self._count_others(group, own, [UNSHOWN_VALUE] * rows))
 
         def ratio(assigned: Sequence[int]) -> Any:
             reached = chance(self._count_others(group, own, assigned))

@@ -92,31 +92,38 @@ def find_rare_sensitive_values(
             continue
         totals = cells.totals(position)[: len(domain.texts)]
         rare = np.flatnonzero((totals > 0) & (totals <= max_rows))
-        held = (person_rows or {}).get(domain.name)
-        few = () if held is None else _find_values_of_few_people(domain.texts, totals, held, max_rows)
-        if len(rare) or few:
+        rows_of_persons = (person_rows or {}).get(domain.name)
+        of_few_people: tuple[tuple[str, int, int], ...] = ()
+        if rows_of_persons is not None:
+            of_few_people = _find_values_of_few_people(domain.texts, totals, rows_of_persons, max_rows)
+        if len(rare) or of_few_people:
             values = sorted(((domain.texts[code], int(totals[code])) for code in rare), key=lambda entry: entry[::-1])
             columns.append(
                 RareSensitiveValues(
-                    domain.name, int((totals > 0).sum()), int(totals[rare].sum()), tuple(values), max_rows, few
+                    domain.name,
+                    int((totals > 0).sum()),
+                    int(totals[rare].sum()),
+                    tuple(values),
+                    max_rows,
+                    of_few_people,
                 )
             )
     return tuple(columns)
 
 
 def _find_values_of_few_people(
-    texts: tuple[str, ...], totals: np.ndarray, held: pl.DataFrame, max_people: int
+    texts: tuple[str, ...], totals: np.ndarray, rows_of_persons: pl.DataFrame, max_people: int
 ) -> tuple[tuple[str, int, int], ...]:
     """Find the values with more rows than people may be few, whose rows are all of few people, those of fewest first.
 
     A value counts only if the rows of these people are all that the cells have of it.
     """
-    person, value, rows = held.columns
+    person, value, rows = rows_of_persons.columns
     people = (
-        held.group_by(pl.col(value).cast(pl.String).alias("value"))
+        rows_of_persons.group_by(pl.col(value).cast(pl.String).alias("value"))
         .agg(pl.col(person).n_unique().alias("people"), pl.col(rows).sum().alias("rows"))
         .filter((pl.col("people") <= max_people) & (pl.col("rows") > max_people))
     )
     counts = dict(zip(texts, totals.tolist(), strict=False))
-    few = [(text, rows, count) for text, count, rows in people.iter_rows() if text and counts.get(text) == rows]
-    return tuple(sorted(few, key=lambda entry: (entry[2], entry[1], entry[0])))
+    values = [(text, rows, count) for text, count, rows in people.iter_rows() if text and counts.get(text) == rows]
+    return tuple(sorted(values, key=lambda entry: (entry[2], entry[1], entry[0])))

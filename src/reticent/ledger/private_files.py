@@ -263,7 +263,7 @@ def _open_file(path: Path, flags: int) -> int:
         return operating_system.open_unlinked(path, flags)
     mode = _choose_file_mode(path.parent)
     handle = operating_system.open_unlinked(path, flags | os.O_CREAT, mode)
-    operating_system.set_permissions(path, mode)
+    operating_system.set_permissions(handle, mode)  # not by its name, which another user of the ledger may exchange
     return handle
 
 
