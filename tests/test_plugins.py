@@ -26,29 +26,10 @@ from reticent.errors import BundleDamaged, RequestError
 from reticent.job.schema import build_job_schema
 from reticent.release.bundle import verify_bundle
 from reticent.testing import make_random_table
+from tests.support.plugin_job import JOB
 from tests.support.repository import ROOT
 
 COLUMNS = {"age": "quasi-identifying", "city": "quasi-identifying", "illness": "sensitive"}
-JOB = """\
-[source]
-path = "people.csv"
-
-[columns]
-age     = "quasi-identifying"
-city    = "quasi-identifying"
-illness = "sensitive"
-
-[[promise]]
-model = "acme:crowds"
-least = 4
-
-[[promise]]
-model = "k-anonymity"
-k = 3
-
-[method]
-name = "acme:slices"
-"""
 
 
 def is_installed(name: str) -> bool:

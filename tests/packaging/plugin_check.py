@@ -15,23 +15,9 @@ import sysconfig
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-JOB = """\
-[source]
-path = "people.csv"
+from tests.support.plugin_job import JOB
+from tests.support.repository import ROOT
 
-[columns]
-age     = "quasi-identifying"
-city    = "quasi-identifying"
-illness = "sensitive"
-
-[[promise]]
-model = "acme:crowds"
-least = 4
-
-[method]
-name = "acme:slices"
-"""
 PEOPLE = "from reticent.testing import make_random_table; import sys; make_random_table(5, 120).write_csv(sys.argv[1])"
 
 
